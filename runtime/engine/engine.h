@@ -1,0 +1,72 @@
+// The engine stands between a policy and a driver: it keeps groups, ledger, state and journal, asks the policy at its
+// decision points, and turns verdicts into orders. One engine per run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/engine/events.h"
+
+namespace allot::engine {
+
+struct Settings {
+  std::filesystem::path policy;                   // a .allot file; empty: no policy, every point has its default
+  std::map<std::string, std::string> parameters;  // --set name=value
+  std::filesystem::path run_folder;               // journal and state; empty: keep nothing on disk
+  std::uint64_t seed = 0;
+  int slots = 8;             // groups trained on in one iteration
+  int group_size = 8;        // rollouts of a group where the policy has no `size` handler
+  int turn_limit = 30;
+  int tokens_per_turn = 16;  // reserved before a turn, settled after it
+  bool shadow = false;       // decide and log, change nothing
+  double holdout = 0;        // share of stopped groups that run to the end all the same, 0..1
+  std::optional<double> pause_below;  // fall back to shadow when the live precision of stops falls below this
+  bool stop_on_fault = false;
+  bool native = true;        // compile in the background and change over from the evaluator when ready
+  bool has_raw_reward = false;
+};
+
+struct IterationReport {
+  int iteration = 0;
+  int rounds = 1;                    // fills of the batch, the first included
+  std::vector<int> trained;          // groups to train on, in slot order
+  bool skip_update = false;          // nothing to train on, or the policy's fallback says so
+  bool aborted = false;              // the policy's fallback is `abort`; `message` says why
+  std::string message;
+  std::map<std::string, double> metrics;  // fixed set of names per policy; missing is 0
+};
+
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> create(const Settings& settings);
+  virtual ~Engine() = default;
+
+  // `prompts` is the select order for this iteration: slot s takes prompts[(round - 1) * slots + s] in round `round`.
+  // Prompts that were not opened are named by unused_prompts() after end_iteration and return to the pool.
+  virtual Result<Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) = 0;
+  // A turn was executed. The rollout may take its next turn unless the orders hold or stop it.
+  virtual Result<Orders> turn(RolloutRef rollout, const Turn& turn) = 0;
+  virtual Result<Orders> ended(RolloutRef rollout, const Ending& ending) = 0;
+  // The barrier after the iteration's last optimiser step: `update`, state, journal.
+  virtual Result<IterationReport> end_iteration() = 0;
+  virtual std::vector<std::string> unused_prompts() const = 0;
+
+  // What there is to train on in this iteration; valid once batch_closed was ordered, before end_iteration.
+  virtual IterationReport preview() const = 0;
+
+  // One opaque, self-checking text; restore() of an engine with the same policy continues to the same decisions.
+  virtual std::string save_state() const = 0;
+  virtual Result<void> restore(const std::string& state) = 0;
+
+  virtual double seconds_spent() const = 0;  // in policy and engine, for the share of the run's time
+  virtual std::string policy_name() const = 0;
+  virtual std::string policy_hash() const = 0;  // SHA-256 of the source, hexadecimal; empty without a policy
+};
+
+}  // namespace allot::engine
