@@ -1,0 +1,90 @@
+// A program that can be asked. Two implementations: the evaluator (compiler/evaluate, the definition of the language)
+// and machine code (compiler/native). They agree bit for bit on every field of Outcome.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/result.h"
+#include "lang/program.h"
+
+namespace allot::compiler {
+
+using lang::Cell;
+
+struct Column {
+  const Cell* cells = nullptr;
+  std::int64_t size = 0;
+};
+
+// State as a handler sees it. For group and run state, and per-prompt state in a group's handler, size is 1. In a
+// barrier's `for each` a per-prompt state has one cell per distinct prompt and `before` == `after`: a read sees what
+// was written. Elsewhere `after` is a separate copy that starts equal to `before`.
+struct StateView {
+  const Cell* before = nullptr;
+  Cell* after = nullptr;
+  std::int64_t size = 0;
+};
+
+// Memory for vectors that a handler makes; the bound follows from the checker's limits. Reset before each call.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t cells = 1 << 14) : cells_(cells) {}
+  Cell* take(std::int64_t count) noexcept;  // nullptr when exhausted: a fault
+  void reset() noexcept { used_ = 0; }
+
+ private:
+  std::vector<Cell> cells_;
+  std::size_t used_ = 0;
+};
+
+enum class FaultKind : std::int32_t {
+  None, IntegerOverflow, DivisionByZero, NotFinite, IndexOutOfRange, Domain, OutOfMemory
+};
+
+// Plain data, filled by decide(). `holes`, `reports`, `report_written`, `warned` point to the caller's arrays.
+struct Outcome {
+  FaultKind fault = FaultKind::None;
+  std::int32_t fault_node = -1;        // index into Handler::nodes: gives file:line
+  std::int32_t rule = -1;              // index into Handler::rules; -1: no rule held, or a fault
+  Cell amount = Cell::undefined();     // operands of the rule's verdict
+  Cell up_to = Cell::undefined();
+  Column amounts;                      // where `amount` is a vector
+  Column up_tos;
+  Column mask;
+  Column subset;
+  Cell* holes = nullptr;               // Handler::hole_count cells; a hole that faults is undefined
+  Cell* reports = nullptr;             // Program::reports.size() cells
+  std::uint8_t* report_written = nullptr;
+  std::uint8_t* warned = nullptr;      // Program::warnings.size()
+};
+
+struct Frame {
+  const Cell* parameters = nullptr;    // Program::parameters.size()
+  const Cell* reads = nullptr;         // Handler::reads.size()
+  const Column* columns = nullptr;     // Handler::columns.size()
+  const std::int64_t* scope_sizes = nullptr;  // lang::scope_count
+  const StateView* states = nullptr;   // Program::states.size()
+  Scratch* scratch = nullptr;
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // Never throws, never allocates beyond `scratch`. A fault in a rule: rule = -1 and no effect has been carried out.
+  // A fault in an effect: that effect is left out, `fault` tells of the first one, rule stays.
+  virtual void decide(int handler, const Frame& frame, Outcome& outcome) const noexcept = 0;
+  // The `hit` condition over one rollout; undefined where it faults.
+  virtual Cell hit(const Frame& frame) const noexcept = 0;
+};
+
+enum class Optimize { None, Full };
+
+// The program must outlive the executable.
+std::unique_ptr<Executable> evaluate(const lang::Program& program);
+// Machine code. Loads LLVM at first use; an error names the policy, never an LLVM pass.
+Result<std::unique_ptr<Executable>> compile(const lang::Program& program, Optimize level = Optimize::Full);
+
+}  // namespace allot::compiler

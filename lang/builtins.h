@@ -1,0 +1,47 @@
+// The functions a policy can call: name, signature, units and documentation, one row each. Implementations stand in
+// compiler/builtins/ under the same name; a test asserts that every row has one.
+//
+// Statistics of actions are calls in the text too, but they are facts: see lang/facts.h.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "lang/types.h"
+
+namespace allot::lang {
+
+enum class ArgumentKind {
+  Int, Real,       // Real takes an int too (converted)
+  Number,          // Int or Real; all Number arguments of a call take the same base and unit
+  Bool, Beta,
+  IntVector, RealVector,   // elements may be undefined: they are left out, or keep their place where the doc says so
+  BoolVector, AnyVector
+};
+
+struct Argument {
+  std::string_view name;   // may be given as a label
+  ArgumentKind kind;
+  bool optional = false;   // may be left out, then `fallback` is passed
+  double fallback = 0;
+};
+
+enum class ResultKind {
+  Int, Real, Prob, Bool, Beta,
+  Number,        // base and unit of the Number arguments
+  Element,       // base and unit of the elements of the first vector argument
+  IntVector, RealVector   // over Scope::List
+};
+
+struct Builtin {
+  std::string_view name;
+  std::span<const Argument> arguments;
+  ResultKind result;
+  bool result_optional;    // may be undefined (a mean of nothing)
+  std::string_view doc;    // what it gives, range, what is undefined, source of the formula
+};
+
+std::span<const Builtin> builtins();
+int find_builtin(std::string_view name);   // index into builtins(), or -1
+
+}  // namespace allot::lang

@@ -1,0 +1,21 @@
+// Every limit of the language in one place, with its reason. Nothing else in lang/ holds a bound.
+#pragma once
+
+#include <cstddef>
+
+namespace allot::lang {
+
+struct Limits {
+  std::size_t source_bytes = 1 << 20;    // a policy is pages, not megabytes; bounds every later table
+  int depth = 128;                       // brackets, unary operators, holes, ifs: the parser recurses, stacks are small
+  int chain_terms = 1000;                // operands of one flat chain `a + b + c …`: the typed tree is as deep
+  int items = 2000;                      // declarations, handlers and tests of a file
+  int statements = 2000;                 // of one handler
+  int typed_nodes = 200'000;             // after functions are put in place of their calls
+  int errors = 50;                       // shown for one file; the rest is counted
+  std::size_t string_bytes = 4096;       // of one message
+};
+
+inline constexpr Limits limits{};
+
+}  // namespace allot::lang

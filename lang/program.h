@@ -1,0 +1,231 @@
+// The typed program: what a checked policy means, ready for the evaluator and the machine-code compiler alike.
+//
+// A handler is a pure function. Everything it may look at stands in a Frame (compiler/executable.h) that the engine
+// fills before the call: `reads` (single facts), `columns` (facts over rollouts or groups), parameters and state. So a
+// recorded frame re-evaluates to the same verdict for ever, and a program lists exactly which statistics must be kept.
+//
+// Functions have been put in place of their calls, names are indices, units are gone, `let` stays call-by-need.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "lang/cell.h"
+#include "lang/diagnostics.h"
+#include "lang/facts.h"
+#include "lang/source.h"
+#include "lang/tree.h"
+#include "lang/types.h"
+
+namespace allot::lang {
+
+using NodeId = std::int32_t;  // index into Handler::nodes
+
+enum class Op {
+  Constant,     // cell
+  Parameter,    // index into Program::parameters
+  Read,         // index into Handler::reads
+  Column,       // index into Handler::columns; a vector
+  Element,      // index into Handler::columns, at the position of `loop`
+  Position,     // the position of `loop` itself, an int
+  State,        // index into Program::states; args[0]: the prompt key of a per-prompt state, absent for group and run
+  Let,          // index into Handler::lets; evaluated at most once per evaluation of the scope that owns it
+  Scope,        // args[0] evaluated with the lets of `owned` fresh: arguments of a function put in place
+  Not, Negate,
+  Add, Subtract, Multiply, Divide, Modulo,   // Int or Real by type; Divide is always Real; overflow, /0, non-finite: fault
+  Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual,   // operands of one base: Int, Real, Bool, Prompt
+  And, Or,      // short-circuit, left to right
+  If,           // condition, then, else
+  Coalesce,     // args[0] if defined, else args[1]
+  IsUndefined,  // negate with Not
+  Assume,       // args[0], which the checker has proved to be defined
+  ToReal,       // Int to Real
+  Call,         // index into builtins(); strict in all arguments, left to right
+  Reduce,       // over `loop`: args[0] body, args[1] where (optional); index is a Reduction
+  Map,          // over `loop`: args[0] body, args[1] where (optional); a vector
+  ListOf        // a vector of its args
+};
+
+enum class Reduction { Sum, Count, Mean, Min, Max, Any, All };
+// Sum of none is 0, Count 0, Any false, All true; Mean, Min, Max of none are undefined. Undefined elements are left out.
+
+struct Loop {
+  Scope scope = Scope::Rollouts;
+  NodeId source = -1;  // a vector-valued node to walk instead of a scope; Element with index -1 is its element
+};
+
+struct Node {
+  Op op = Op::Constant;
+  Type type;
+  Span span;
+  std::int32_t index = -1;
+  std::int32_t loop = -1;   // index into Handler::loops
+  Cell cell;
+  std::vector<NodeId> args;
+  std::vector<std::int32_t> owned;  // Scope: indices of its lets
+};
+
+// ---- what a handler reads
+
+struct ReadArgument {
+  enum class Kind { Word, Integer, Parameter, CurrentTurn };
+  Kind kind = Kind::Integer;
+  std::string word;
+  std::int64_t integer = 0;   // value, or index of the parameter
+  friend bool operator==(const ReadArgument&, const ReadArgument&) = default;
+};
+
+struct ReadKey {
+  Fact fact = Fact::Turn;
+  std::vector<ReadArgument> arguments;
+  Scope scope = Scope::Single;    // Single: one cell of the handler's subject; else a column over this scope
+  Type type;
+  std::string text;               // as written by people: "g.hits", "mean_pairwise(…, prefixes(g.actions, at, padded))"
+  Span span;
+};
+
+// ---- verdicts
+
+enum class RolloutsField { Default, Continue, Stop, StopWhere, SampleMore, CompleteTo };
+enum class GroupField { Default, Train, Drop };
+enum class SlotField { Default, Refill, Leave };
+enum class Normalize { Default, Group, Subset };
+
+// The fixed part of a rule's verdict; operands are evaluated only when the rule answers.
+struct VerdictTemplate {
+  RolloutsField rollouts = RolloutsField::Default;
+  NodeId amount = -1;        // Int: N of sample more, M of complete to, N of start each (maybe a vector over prompts)
+  NodeId up_to = -1;         // Int: M of `start N each, up to M`
+  NodeId mask = -1;          // vec<bool> over rollouts: stop where
+  GroupField group = GroupField::Default;
+  NodeId subset = -1;        // vec<int> over samples, or a mask vec<bool> over rollouts
+  Normalize normalize = Normalize::Default;
+  SlotField slot = SlotField::Default;
+};
+
+struct MessagePart {
+  std::string text;
+  NodeId hole = -1;          // index of its value among Outcome::holes is its order among the holes of the rule
+};
+
+struct Rule {
+  NodeId condition = -1;     // -1: otherwise, or a bare verdict
+  VerdictTemplate verdict;
+  std::vector<MessagePart> because;
+  Span span;
+  int line = 0;
+};
+
+enum class EffectKind { Remember, Report, Warn, ForEach };
+
+// Effects run in order after the rules. In a group's handler a state read sees the value from before the handler; in
+// a barrier's `for each` it sees what was written before it in the loop.
+struct Effect {
+  EffectKind kind = EffectKind::Report;
+  std::int32_t index = -1;   // Remember: state; Report: into Program::reports; Warn: into Program::warnings
+  NodeId key = -1;           // Remember: prompt key of a per-prompt state
+  NodeId value = -1;         // Remember, Report: value (a report may be undefined and is then not written); Warn: condition
+  std::vector<MessagePart> because;  // Warn
+  std::int32_t loop = -1;    // ForEach
+  std::vector<Effect> body;
+  std::vector<std::int32_t> owned;   // ForEach: lets that are fresh for each element
+  Span span;
+};
+
+struct Let {
+  std::string name;
+  NodeId value = -1;
+};
+
+struct Handler {
+  Point point = Point::Turn;
+  Subject subject = Subject::Group;
+  bool every = false;
+  std::optional<ReadArgument> number;   // N of `turn N`, `wave N`; Integer or Parameter
+  std::string text;                     // "turn at of group g"
+  Span span;
+  std::vector<ReadKey> reads;
+  std::vector<ReadKey> columns;
+  std::vector<Loop> loops;
+  std::vector<Let> lets;                // those that no Scope and no ForEach owns are fresh at each call
+  std::vector<Node> nodes;
+  std::vector<Rule> rules;
+  std::vector<Effect> effects;
+  int hole_count = 0;                   // the most holes of one rule
+};
+
+// ---- declarations
+
+struct Parameter {
+  std::string name;
+  Type type;
+  Cell value;                // the default
+  std::optional<double> low, high;
+  std::string doc;
+  Span span;
+};
+
+enum class StateScope { Group, Prompt, Run };
+
+struct State {
+  std::string name;
+  Type type;
+  StateScope scope = StateScope::Prompt;
+  Cell initial;
+  std::optional<double> decay;   // multiplies the distance from `initial` at each `update` barrier, 0..1
+  Span span;
+};
+
+struct Budget {
+  BaseUnit unit = BaseUnit::Tokens;
+  ReadArgument amount;           // Integer or Parameter
+  bool per_run = true;           // else per iteration
+  bool carry_over = false;
+};
+
+enum class RefillFallback { TrainPartial, SkipUpdate, Abort };
+struct Refill {
+  ReadArgument rounds;
+  RefillFallback then = RefillFallback::TrainPartial;
+};
+
+struct Program {
+  std::string name;
+  std::string doc;
+  std::string hash;              // SHA-256 of the source text, hexadecimal; filled by whoever loads the file
+  std::vector<Parameter> parameters;
+  std::vector<State> states;
+  std::vector<Budget> budgets;
+  std::optional<Refill> refill;
+  std::optional<Handler> hit;    // point Eval over one rollout: one Report, a bool; reads are facts of the rollout
+  double flat_within = 0;
+  std::vector<Handler> handlers;
+  std::vector<std::string> reports;    // names, in order of first appearance
+  std::vector<std::string> warnings;   // "warn:12" by line
+  std::shared_ptr<const Source> source;
+  std::shared_ptr<const Tree> tree;    // tests are run from it (runtime/trial)
+};
+
+// Text to program. Diagnostics are filled in any case; the program is there where none of them is an error.
+std::optional<Program> check(std::shared_ptr<const Source> source, Diagnostics& diagnostics);
+
+// One expression without facts (`allot eval`), as a program with one handler of point Eval and one Report.
+std::optional<Program> check_expression(std::shared_ptr<const Source> source, Diagnostics& diagnostics);
+
+// Values for all parameters, from defaults and `--set name=value`. An unknown name, a bad value or one out of range is
+// an error that names the near match or the range.
+Result<std::vector<Cell>> bind(const Program& program, const std::map<std::string, std::string>& overrides);
+
+// A read argument once parameters are known; CurrentTurn gives -1.
+std::int64_t value(const ReadArgument& argument, const std::vector<Cell>& parameters);
+
+// "0.104", "true", "undefined", "beta(2, 3)": how a value is shown in a message, with the shortest digits that read
+// back to the same number. Prompts are rendered by the engine.
+std::string show(const Cell& cell, const Type& type);
+
+}  // namespace allot::lang

@@ -1,0 +1,55 @@
+// Types and units. Units are integer exponents over the base units; they are checked and then erased.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace allot::lang {
+
+enum class BaseUnit { Rollouts, Turns, Tokens, Calls, Groups, Prompts, Iterations, Epochs, Seconds };
+inline constexpr int base_unit_count = 9;
+std::string_view name(BaseUnit unit);
+
+struct Unit {
+  std::array<std::int8_t, base_unit_count> exponents{};
+  bool plain() const { return exponents == std::array<std::int8_t, base_unit_count>{}; }
+  friend bool operator==(const Unit&, const Unit&) = default;
+};
+std::string to_text(const Unit& unit);  // "tokens", "tokens / rollout", "" for a plain number
+
+enum class Base {
+  Bool,
+  Int,     // 64 bits, overflow is a fault; counts with a unit are integers
+  Real,    // double, always finite
+  String,  // exists in messages and comparisons of constants only
+  Beta,    // a Beta distribution's two parameters
+  Prompt,  // an opaque key
+  // Known to the checker alone; they never reach a cell.
+  Actions, Group, Rollout, Batch, Run, Word
+};
+
+// What a vector runs over. Vectors of different scopes do not mix.
+enum class Scope {
+  Single,    // not a vector
+  Rollouts,  // rollouts of the group, by sample
+  Groups,    // open groups of the batch, in slot order
+  Ended,     // every group of the batch that was started, dropped ones too, in order of slot and round
+  Prompts,   // prompts of the batch, in slot order
+  List       // a list the policy made itself
+};
+inline constexpr int scope_count = 6;
+
+struct Type {
+  Base base = Base::Real;
+  Unit unit;
+  bool optional = false;  // may be undefined
+  bool prob = false;      // a real in 0..1
+  Scope scope = Scope::Single;
+  bool vector() const { return scope != Scope::Single; }
+  friend bool operator==(const Type&, const Type&) = default;
+};
+std::string to_text(const Type& type);  // as an author would write it: "real?", "turns", "vec<real?>"
+
+}  // namespace allot::lang
