@@ -208,7 +208,7 @@ struct Program {
   std::vector<std::string> reports;    // names, in order of first appearance
   std::vector<std::string> warnings;   // "warn:12" by line
   std::shared_ptr<const Source> source;
-  std::shared_ptr<const Tree> tree;    // tests are run from it (runtime/trial)
+  std::shared_ptr<const tree::File> tree;    // tests are run from it (runtime/trial)
 };
 
 // Text to program. Diagnostics are filled in any case; the program is there where none of them is an error.

@@ -10,7 +10,7 @@
 
 #include "lang/source.h"
 
-namespace allot::lang {
+namespace allot::lang::tree {
 
 using ExprId = std::int32_t;
 inline constexpr ExprId none = -1;
@@ -195,7 +195,7 @@ struct TestDecl {
   std::vector<Expect> expects;
 };
 
-struct Tree {
+struct File {
   std::string doc;         // `##` lines before `policy`
   Name policy;
   std::vector<Expr> exprs;
@@ -214,4 +214,4 @@ struct Tree {
   const Expr& operator[](ExprId id) const { return exprs[static_cast<std::size_t>(id)]; }
 };
 
-}  // namespace allot::lang
+}  // namespace allot::lang::tree
