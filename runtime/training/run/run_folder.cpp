@@ -1,0 +1,110 @@
+#include "runtime/training/run/run_folder.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace allot::training {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Error cannot_write(const std::filesystem::path& path) {
+  return {"cannot write " + path.string(), "check the permissions and the free space of the run folder"};
+}
+
+Json turn_json(const RolloutTurn& turn, std::size_t index) {
+  return {{"i", index},         {"obs", turn.observation},  {"action", turn.action}, {"raw", turn.raw},
+          {"valid", turn.valid}, {"n_gen_tokens", turn.tokens}};
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int iteration, int planned,
+                  const PolicyStamp& policy, const std::string& run) {
+  const bool trained = group != nullptr && group->fate == engine::Fate::Trained;
+  Json turns = Json::array();
+  for (std::size_t i = 0; i < rollout.turns.size(); ++i) turns.push_back(turn_json(rollout.turns[i], i));
+  Json line = {{"schema", "rollout/1"},
+               {"run_id", run},
+               {"group_id", "g-" + std::to_string(rollout.ref.group)},
+               {"prompt_id", rollout.prompt},
+               {"sample_id", rollout.ref.sample},
+               {"step", iteration},
+               {"policy_version", {iteration, iteration}},
+               {"planned", planned},
+               {"status", std::string(engine::name(rollout.status))},
+               {"rewards", {{"world", or_null(rollout.reward)}}},
+               {"reward", or_null(rollout.reward)},
+               {"n_gen_tokens", rollout.generated},
+               {"n_turns", rollout.turns.size()},
+               {"t_start", rollout.seconds_start},
+               {"t_end", rollout.seconds_end},
+               {"kept", trained}};
+  if (group != nullptr && !group->reason.empty()) line["drop_reason"] = group->reason;
+  if (rollout.status == engine::Status::Stopped && group != nullptr && !policy.name.empty())
+    line["stop_rule"] = group->rule + " @" + policy.hash.substr(0, 12);
+  if (!rollout.cause.empty()) line["finish_reason"] = rollout.cause;
+  line["turns"] = std::move(turns);
+  line["source"] = {{"format", "native"}, {"file", "rollouts.jsonl"}, {"line", nullptr}};
+  line["extra"] = Json::object();
+  return line;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path path, std::ofstream metrics, std::ofstream rollouts,
+                     TensorBoardWriter board)
+    : path_(std::move(path)), metrics_(std::move(metrics)), rollouts_(std::move(rollouts)), board_(std::move(board)) {}
+
+Result<RunFolder> RunFolder::open(const std::filesystem::path& path, bool resume) {
+  std::error_code error;
+  if (!resume && std::filesystem::exists(path / "metrics.jsonl"))
+    return Error{"the folder " + path.string() + " already holds a run",
+                 "choose another --run, or continue that run with --resume"};
+  std::filesystem::create_directories(path, error);
+  std::ofstream metrics(path / "metrics.jsonl", std::ios::app);
+  std::ofstream rollouts(path / "rollouts.jsonl", std::ios::app);
+  if (!metrics || !rollouts) return cannot_write(path);
+  auto board = TensorBoardWriter::open(path / "tensorboard", 0);
+  if (!board) return board.error();
+  return RunFolder(path, std::move(metrics), std::move(rollouts), *std::move(board));
+}
+
+Result<void> RunFolder::keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp) {
+  std::error_code error;
+  std::filesystem::copy_file(file, path_ / "policy.allot", std::filesystem::copy_options::overwrite_existing, error);
+  std::ofstream out(path_ / "policy.json");
+  out << Json{{"name", stamp.name}, {"sha256", stamp.hash}, {"file", file.filename().string()}}.dump(2) << '\n';
+  if (error || !out.flush()) return cannot_write(path_ / "policy.allot");
+  return {};
+}
+
+Result<void> RunFolder::metrics(int iteration, const std::map<std::string, double>& values, double seconds) {
+  Json line = {{"iteration", iteration}, {"seconds", seconds}};
+  for (const auto& [name, value] : values) {
+    line[name] = value;
+    board_.scalar(name, iteration, value, seconds);
+  }
+  metrics_ << line.dump() << '\n';
+  board_.flush();
+  if (!metrics_.flush()) return cannot_write(path_ / "metrics.jsonl");
+  return {};
+}
+
+Result<void> RunFolder::rollouts(int iteration, const Collected& collected, int planned, const PolicyStamp& policy) {
+  std::map<int, const engine::GroupResult*> groups;
+  for (const auto& group : collected.groups) groups[group.group] = &group;
+  const std::string run = path_.filename().string();
+  for (const auto& rollout : collected.rollouts) {
+    const auto found = groups.find(rollout.ref.group);
+    const auto* group = found == groups.end() ? nullptr : found->second;
+    rollouts_ << rollout_json(rollout, group, iteration, planned, policy, run).dump() << '\n';
+  }
+  if (!rollouts_.flush()) return cannot_write(path_ / "rollouts.jsonl");
+  return {};
+}
+
+}  // namespace allot::training

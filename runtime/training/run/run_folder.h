@@ -1,0 +1,41 @@
+// The run folder: metrics (JSONL and TensorBoard), logged rollouts in the `rollout/1` schema, the policy with its hash.
+// The journal beside them is the engine's.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/result.h"
+#include "runtime/training/run/rollout.h"
+#include "runtime/training/run/tensorboard.h"
+
+namespace allot::training {
+
+struct PolicyStamp {
+  std::string name;  // empty without a policy
+  std::string hash;
+};
+
+class RunFolder {
+ public:
+  // Makes the folder; an existing run is continued when `resume`, else refused so that nothing is overwritten.
+  static Result<RunFolder> open(const std::filesystem::path& path, bool resume);
+
+  const std::filesystem::path& path() const { return path_; }
+  Result<void> keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp);
+  Result<void> metrics(int iteration, const std::map<std::string, double>& values, double seconds);
+  // One line per rollout, dropped groups included.
+  Result<void> rollouts(int iteration, const Collected& collected, int planned, const PolicyStamp& policy);
+
+ private:
+  RunFolder(std::filesystem::path path, std::ofstream metrics, std::ofstream rollouts, TensorBoardWriter board);
+  std::filesystem::path path_;
+  std::ofstream metrics_;
+  std::ofstream rollouts_;
+  TensorBoardWriter board_;
+};
+
+}  // namespace allot::training
