@@ -210,6 +210,7 @@ struct File {
   ExprId hit = none;       // hit when COND
   Span hit_span;
   ExprId flat_within = none;
+  std::vector<std::string> unread;  // names that broken items would have declared: no follow-on errors about them
 
   const Expr& operator[](ExprId id) const { return exprs[static_cast<std::size_t>(id)]; }
 };
