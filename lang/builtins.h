@@ -1,7 +1,9 @@
 // The functions a policy can call: name, signature, units and documentation, one row each. Implementations stand in
 // compiler/builtins/ under the same name; a test asserts that every row has one.
 //
-// Statistics of actions are calls in the text too, but they are facts: see lang/facts.h.
+// Statistics of actions are calls in the text too, but they are facts: see lang/facts.h. So are the reductions sum,
+// count, mean, any, all, and min and max of one vector: they become Op::Reduce; `where(m, a, b)` becomes Op::Map; min
+// and max of three and more numbers become nested calls.
 #pragma once
 
 #include <span>
@@ -24,6 +26,9 @@ struct Argument {
   ArgumentKind kind;
   bool optional = false;   // may be left out, then `fallback` is passed
   double fallback = 0;
+  // Int and Real: the unit it takes, a BaseUnit, which a bare number has too; -1: a plain number only (any unit where
+  // the function keeps units). Vectors and Number: not looked at.
+  int unit = -1;
 };
 
 enum class ResultKind {
@@ -39,6 +44,7 @@ struct Builtin {
   ResultKind result;
   bool result_optional;    // may be undefined (a mean of nothing)
   std::string_view doc;    // what it gives, range, what is undefined, source of the formula
+  int keeps_unit = 0;      // Int and Real results: the unit of the first argument to this power; 0: a plain number
 };
 
 std::span<const Builtin> builtins();
