@@ -1,0 +1,118 @@
+// allot eval: the value of one expression, by the evaluator.
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "compiler/executable.h"
+#include "runtime/cli/command.h"
+#include "runtime/cli/policy_file.h"
+
+namespace allot::cli {
+
+namespace {
+
+struct EvalOptions {
+  std::string expression;
+  bool json = false;
+};
+
+struct Answer {
+  compiler::FaultKind fault = compiler::FaultKind::None;
+  lang::Cell value;
+  lang::Type type;
+};
+
+std::string words(compiler::FaultKind fault) {
+  switch (fault) {
+    case compiler::FaultKind::None: return "no fault";
+    case compiler::FaultKind::IntegerOverflow: return "an integer grew past 64 bits";
+    case compiler::FaultKind::DivisionByZero: return "a division by zero";
+    case compiler::FaultKind::NotFinite: return "a result that is not a finite number";
+    case compiler::FaultKind::IndexOutOfRange: return "an index outside its vector";
+    case compiler::FaultKind::Domain: return "an argument outside its function's domain";
+    case compiler::FaultKind::OutOfMemory: return "more elements than a handler may make";
+  }
+  return "a fault";
+}
+
+Answer evaluate(const lang::Program& program) {
+  const lang::Handler& handler = program.handlers.front();
+  lang::Cell report = lang::Cell::undefined();
+  std::uint8_t written = 0;
+  compiler::Outcome outcome;
+  outcome.reports = &report;
+  outcome.report_written = &written;
+  compiler::Scratch scratch;
+  const std::array<std::int64_t, lang::scope_count> sizes{};
+  compiler::Frame frame;
+  frame.scope_sizes = sizes.data();
+  frame.scratch = &scratch;
+  compiler::evaluate(program)->decide(0, frame, outcome);
+  return {outcome.fault, report, handler.nodes[static_cast<std::size_t>(handler.effects.front().value)].type};
+}
+
+// "12 tokens", "0.5", "undefined".
+std::string with_unit(const Answer& answer) {
+  std::string text = lang::show(answer.value, answer.type);
+  const std::string unit = lang::to_text(answer.type.unit);
+  return answer.value.defined == 0 || unit.empty() ? text : text + " " + unit;
+}
+
+nlohmann::ordered_json to_json(const Answer& answer) {
+  nlohmann::ordered_json value;
+  if (answer.value.defined != 0) {
+    switch (answer.type.base) {
+      case lang::Base::Bool: value = answer.value.truth(); break;
+      case lang::Base::Int: value = answer.value.integer(); break;
+      case lang::Base::Real: value = answer.value.real(); break;
+      default: value = lang::show(answer.value, answer.type);
+    }
+  }
+  return {{"value", value},
+          {"defined", answer.value.defined != 0},
+          {"type", lang::to_text(answer.type)},
+          {"unit", lang::to_text(answer.type.unit)}};
+}
+
+Exit eval(const EvalOptions& options) {
+  PolicyFile file;
+  file.source = std::make_shared<const lang::Source>("<expression>", options.expression);
+  file.program = lang::check_expression(file.source, file.diagnostics);
+  if (!options.json) show_diagnostics(file);
+  if (!file.program) {
+    if (options.json) {
+      fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", nlohmann::ordered_json::parse(lang::render_json(
+                                                                   file.diagnostics, *file.source))}}
+                             .dump(2));
+    }
+    return Exit::Failed;
+  }
+  const Answer answer = evaluate(*file.program);
+  if (answer.fault != compiler::FaultKind::None) {
+    complain({"the expression has no value: " + words(answer.fault), "in a policy this is a fault: the group gets the "
+                                                                     "default of the point, and the fault is logged"});
+    return Exit::Failed;
+  }
+  fmt::print("{}\n", options.json ? to_json(answer).dump() : with_unit(answer));
+  return Exit::Good;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Exit& exit) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command = app.add_subcommand("eval", "Work out one expression and print its value");
+  command->add_option("EXPR", options->expression, "an expression without facts")->required();
+  command->add_flag("--json", options->json, "one JSON object: value, defined, type, unit");
+  command->footer("examples:\n  allot eval '3 tokens * 4'\n  allot eval 'mean([1, 0, 1, 1])'\n"
+                  "  allot eval 'mean(x * x for x in [1, 2, 3])'\n"
+                  "exit status: 0 a value, 1 errors or a fault, 2 a wrong option");
+  command->callback([options, &exit] { exit = eval(*options); });
+}
+
+}  // namespace allot::cli

@@ -1,0 +1,33 @@
+// The most work one call of a handler can be, as a polynomial. It is a bound on evaluated nodes, not on time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "lang/program.h"
+
+namespace allot::cli {
+
+// Exponents of: rollouts of the group, groups of the batch, prompts of the batch.
+using Powers = std::array<std::int8_t, 3>;
+
+class Polynomial {
+ public:
+  Polynomial() = default;
+  explicit Polynomial(std::int64_t constant) { terms_[{}] = constant; }
+  static Polynomial variable(lang::Scope scope);  // 1 for Single and List
+
+  Polynomial& operator+=(const Polynomial& other);
+  friend Polynomial operator*(const Polynomial& left, const Polynomial& right);
+  std::string text() const;  // "3 n^2 + 2 g + 7", highest powers first; "0"
+
+ private:
+  std::map<Powers, std::int64_t> terms_;
+};
+
+// Every rule is tried, every `let` is computed once in each scope that owns it, every branch is taken.
+Polynomial worst_cost(const lang::Handler& handler);
+
+}  // namespace allot::cli

@@ -1,0 +1,228 @@
+#include "runtime/cli/explanation.h"
+
+#include <fmt/core.h>
+
+#include <set>
+#include <string_view>
+
+#include "runtime/cli/cost.h"
+
+namespace allot::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The text of a rule on one line: comments go, white space shrinks.
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool comment = false;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"' && !comment) quoted = !quoted;
+    if (c == '#' && !quoted) comment = true;
+    if (c == '\n' || c == '\r') comment = false;
+    if (comment) continue;
+    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+std::string argument(const lang::Program& program, const lang::ReadArgument& argument) {
+  switch (argument.kind) {
+    case lang::ReadArgument::Kind::Word: return argument.word;
+    case lang::ReadArgument::Kind::Integer: return std::to_string(argument.integer);
+    case lang::ReadArgument::Kind::Parameter: return program.parameters[static_cast<std::size_t>(argument.integer)].name;
+    case lang::ReadArgument::Kind::CurrentTurn: return "the turn that is asked";
+  }
+  return "";
+}
+
+// "at = 10", or the number itself.
+std::string argument_value(const lang::Program& program, const std::vector<lang::Cell>& parameters,
+                           const lang::ReadArgument& given) {
+  const std::string name = argument(program, given);
+  return given.kind == lang::ReadArgument::Kind::Parameter
+             ? fmt::format("{} = {}", name, lang::value(given, parameters))
+             : name;
+}
+
+std::string_view when_asked(const lang::Handler& handler) {
+  switch (handler.point) {
+    case lang::Point::Size: return "once an iteration, prompts chosen and nothing started";
+    case lang::Point::Turn:
+      return handler.every ? "after every turn of all live rollouts"
+                           : "once, when every live rollout has executed that many turns";
+    case lang::Point::Result: return "whenever a rollout was scored and others run or wait";
+    case lang::Point::Wave: return "whenever the last outstanding rollout has ended";
+    case lang::Point::Finish: return "when all rollouts have ended and the group was not dropped";
+    case lang::Point::Update: return "at the barrier after the iteration's last optimiser step";
+    default: return "at its point";
+  }
+}
+
+// What becomes of the fields that a verdict leaves out.
+std::string_view defaults_of(lang::Point point) {
+  switch (point) {
+    case lang::Point::Size: return "start the run's group size for each prompt";
+    case lang::Point::Turn: return "continue, train at the end, leave the slot";
+    case lang::Point::Result: return "continue, train at the end, leave the slot";
+    case lang::Point::Wave:
+      return "complete to what `start` planned (nothing more after a stop or drop), train at the end, leave the slot";
+    case lang::Point::Finish: return "train on what is scored, leave the slot";
+    default: return "nothing";
+  }
+}
+
+std::string_view kept_for(const lang::ReadKey& read) {
+  switch (read.fact) {
+    case lang::Fact::PairwiseMean:
+    case lang::Fact::PairwiseMin:
+    case lang::Fact::PairwiseMax: return "kept: one row of edit distances a pair of rollouts, brought forward with every action";
+    case lang::Fact::UniquePrefixRatio:
+    case lang::Fact::UniqueActionRatio:
+    case lang::Fact::Agreement:
+    case lang::Fact::ActionEntropy: return "kept: counts of actions";
+    case lang::Fact::Repetition:
+    case lang::Fact::Loop: return "kept: the last actions of each rollout";
+    default: return "";
+  }
+}
+
+Json describe_reads(const lang::Handler& handler) {
+  Json reads = Json::array();
+  for (const auto* list : {&handler.reads, &handler.columns}) {
+    for (const lang::ReadKey& read : *list) {
+      const lang::FactRow& row = lang::row(read.fact);
+      Json entry = {{"text", one_line(read.text)}, {"type", lang::to_text(read.type)}};
+      if (row.measured) entry["measured"] = true;
+      if (const std::string_view kept = kept_for(read); !kept.empty()) entry["statistic"] = kept;
+      reads.push_back(entry);
+    }
+  }
+  return reads;
+}
+
+Json describe_effects(const lang::Program& program, const std::vector<lang::Effect>& effects) {
+  Json list = Json::array();
+  for (const lang::Effect& effect : effects) {
+    list.push_back({{"line", program.source->place(effect.span.begin).line},
+                    {"text", one_line(program.source->text(effect.span))}});
+  }
+  return list;
+}
+
+Json describe(const lang::Program& program, const std::vector<lang::Cell>& parameters, const lang::Handler& handler) {
+  Json rules = Json::array();
+  for (const lang::Rule& rule : handler.rules) {
+    rules.push_back({{"line", rule.line}, {"text", one_line(program.source->text(rule.span))}});
+  }
+  Json object = {{"point", lang::name(handler.point)},
+                 {"text", handler.text},
+                 {"line", program.source->place(handler.span.begin).line},
+                 {"asked", when_asked(handler)}};
+  if (handler.number) object["number"] = argument_value(program, parameters, *handler.number);
+  object["reads"] = describe_reads(handler);
+  object["rules"] = rules;
+  object["effects"] = describe_effects(program, handler.effects);
+  object["left_out"] = defaults_of(handler.point);
+  object["worst_cost"] = worst_cost(handler).text();
+  return object;
+}
+
+Json describe(const lang::Parameter& parameter, const lang::Cell& value) {
+  Json object = {{"name", parameter.name},
+                 {"type", lang::to_text(parameter.type)},
+                 {"value", lang::show(value, parameter.type)},
+                 {"default", lang::show(parameter.value, parameter.type)}};
+  object["low"] = parameter.low ? Json(*parameter.low) : Json();
+  object["high"] = parameter.high ? Json(*parameter.high) : Json();
+  if (!parameter.doc.empty()) object["doc"] = parameter.doc;
+  return object;
+}
+
+Json describe(const lang::State& state, std::size_t offset) {
+  constexpr std::string_view scopes[] = {"group", "prompt", "run"};
+  Json object = {{"name", state.name},
+                 {"type", lang::to_text(state.type)},
+                 {"per", scopes[static_cast<std::size_t>(state.scope)]},
+                 {"initial", lang::show(state.initial, state.type)},
+                 {"written", state.scope == lang::StateScope::Group ? "by its group's handlers" : "at barriers"},
+                 {"offset_bytes", offset},
+                 {"bytes", sizeof(lang::Cell)}};
+  if (state.decay) object["decay"] = *state.decay;
+  return object;
+}
+
+// States of one scope lie one after the other in the order of their declaration.
+Json describe_states(const lang::Program& program) {
+  Json list = Json::array();
+  std::size_t next[3] = {};
+  for (const lang::State& state : program.states) {
+    std::size_t& offset = next[static_cast<std::size_t>(state.scope)];
+    list.push_back(describe(state, offset));
+    offset += sizeof(lang::Cell);
+  }
+  return list;
+}
+
+Json describe_budgets(const lang::Program& program, const std::vector<lang::Cell>& parameters) {
+  Json list = Json::array();
+  for (const lang::Budget& budget : program.budgets) {
+    list.push_back({{"amount", lang::value(budget.amount, parameters)},
+                    {"unit", lang::name(budget.unit)},
+                    {"per", budget.per_run ? "run" : "iteration"},
+                    {"carry_over", budget.carry_over}});
+  }
+  return list;
+}
+
+Json describe_refill(const lang::Program& program, const std::vector<lang::Cell>& parameters) {
+  if (!program.refill) return {};
+  constexpr std::string_view fallbacks[] = {"train_partial", "skip_update", "abort"};
+  return {{"rounds", lang::value(program.refill->rounds, parameters)},
+          {"then", fallbacks[static_cast<std::size_t>(program.refill->then)]}};
+}
+
+// Facts that depend on when they are asked: their recorded values can be audited, the run cannot be repeated from them.
+std::vector<std::string> measured_reads(const lang::Program& program) {
+  std::set<std::string> texts;
+  for (const lang::Handler& handler : program.handlers) {
+    for (const auto* list : {&handler.reads, &handler.columns}) {
+      for (const lang::ReadKey& read : *list) {
+        if (!lang::row(read.fact).measured) continue;
+        texts.insert(fmt::format("{} (line {})", one_line(read.text), program.source->place(read.span.begin).line));
+      }
+    }
+  }
+  return {texts.begin(), texts.end()};
+}
+
+}  // namespace
+
+Json explanation(const lang::Program& program, const std::vector<lang::Cell>& parameters) {
+  Json document = {{"policy", program.name}, {"file", program.source->name()}, {"sha256", program.hash},
+                   {"doc", program.doc},     {"parameters", Json::array()},    {"handlers", Json::array()}};
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    document["parameters"].push_back(describe(program.parameters[i], parameters[i]));
+  }
+  for (const lang::Handler& handler : program.handlers) {
+    document["handlers"].push_back(describe(program, parameters, handler));
+  }
+  if (program.hit) document["hit"] = one_line(program.source->text(program.hit->span));
+  document["flat_within"] = program.flat_within;
+  document["state"] = describe_states(program);
+  document["budgets"] = describe_budgets(program, parameters);
+  document["refill"] = describe_refill(program, parameters);
+  document["reports"] = program.reports;
+  document["audit_only_because"] = measured_reads(program);
+  return document;
+}
+
+}  // namespace allot::cli

@@ -1,0 +1,135 @@
+// The program `allot`: finds the command that is meant and runs it.
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/diagnostics.h"
+#include "runtime/cli/command.h"
+
+namespace allot::cli {
+
+void complain(const Error& error) { fmt::print(stderr, "allot: {}\n", error.text()); }
+
+namespace {
+
+constexpr std::string_view examples =
+    "examples:\n"
+    "  allot check stdlib/selective_rollout.allot     is the policy right?\n"
+    "  allot test stdlib                              do the tests in the policies pass?\n"
+    "  allot explain stdlib/selective_rollout.allot   what does it read, keep and decide?\n"
+    "  allot eval 'mean([1, 0, 1, 1])'                what is this?\n"
+    "  allot train --policy early.allot               train a model under it\n"
+    "  allot log runs/first                           what was decided in that run?\n"
+    "  allot why runs/first 12                        why was group 12 stopped?\n"
+    "  allot help E0118                               what does this error mean?";
+
+void add_commands(CLI::App& app, Exit& exit) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "allot " ALLOT_VERSION);
+  app.footer(std::string(examples));
+  add_check(app, exit);
+  add_test(app, exit);
+  add_eval(app, exit);
+  add_explain(app, exit);
+  add_train(app);
+  add_log(app, exit);
+  add_why(app, exit);
+  add_help(app, exit);
+}
+
+const CLI::App* find_command(const CLI::App& app, std::string_view name) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+Exit unknown_command(const CLI::App& app, const std::string& name) {
+  const std::string near = lang::near_match(name, command_names(app));
+  complain({fmt::format("there is no command '{}'", name),
+            near.empty() ? "`allot --help` lists the commands" : fmt::format("did you mean `allot {}`?", near)});
+  return Exit::Misuse;
+}
+
+// The option that was meant by the first word that is none; empty where nothing is near.
+std::string near_option(const CLI::App& command, int count, char** words) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int i = 2; i < count; ++i) {
+    const std::string word = std::string(words[i]).substr(0, std::string_view(words[i]).find('='));
+    const bool unknown = word.starts_with("--") && std::find(known.begin(), known.end(), word) == known.end();
+    if (unknown) return lang::near_match(word, known);
+  }
+  return {};
+}
+
+Exit misuse(const CLI::App& app, const CLI::ParseError& error, int count, char** words) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    app.exit(error);  // --help and --version travel as errors
+    return Exit::Good;
+  }
+  const CLI::App* command = count > 1 ? find_command(app, words[1]) : nullptr;
+  const std::string near = command == nullptr ? "" : near_option(*command, count, words);
+  const std::string teach = fmt::format("`allot {}--help` shows how it is used", command ? command->get_name() + " " : "");
+  complain({error.what(), near.empty() ? teach : fmt::format("did you mean {}? {}", near, teach)});
+  return Exit::Misuse;
+}
+
+Exit dispatch(int count, char** words) {
+  CLI::App app("allot: policies that decide where rollouts go", "allot");
+  Exit exit = Exit::Good;
+  add_commands(app, exit);
+  if (count < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return Exit::Misuse;
+  }
+  const std::string first = words[1];
+  if (!first.starts_with("-") && find_command(app, first) == nullptr) return unknown_command(app, first);
+  if (first == "train") return start_trainer(words + 2);  // all that follows is the trainer's, --help too
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    return misuse(app, error, count, words);
+  }
+  return exit;
+}
+
+}  // namespace
+
+}  // namespace allot::cli
+
+int main(int count, char** words) {
+  using allot::cli::Exit;
+  Exit exit = Exit::Misuse;
+  try {
+    exit = allot::cli::dispatch(count, words);
+  } catch (const std::exception& error) {
+    allot::cli::complain({fmt::format("this should not have happened: {}", error.what()),
+                          "please report it with the command and the files that led to it"});
+  }
+  if (std::fflush(stdout) != 0) {
+    allot::cli::complain({fmt::format("cannot write the output: {}", std::strerror(errno)), ""});
+    exit = Exit::Misuse;
+  }
+  return static_cast<int>(exit);
+}

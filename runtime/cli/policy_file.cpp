@@ -1,0 +1,101 @@
+#include "runtime/cli/policy_file.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "lang/limits.h"
+#include "runtime/math/checksum.h"
+
+namespace allot::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// One byte beyond the limit is enough for the checker to say that there is too much, even of /dev/zero.
+Result<std::string> read_text(const fs::path& path) {
+  const bool standard_input = path == "-";
+  struct Close {
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
+  };
+  const std::unique_ptr<std::FILE, Close> file(standard_input ? stdin : std::fopen(path.c_str(), "rb"));
+  if (!file) return Error{fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)), ""};
+  std::string text(lang::limits.source_bytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) {
+    return Error{fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)), ""};
+  }
+  return text;
+}
+
+bool coloured() { return isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }
+
+}  // namespace
+
+Result<std::vector<fs::path>> find_policies(const std::vector<std::string>& named) {
+  std::vector<fs::path> found;
+  for (const std::string& name : named) {
+    std::error_code failure;
+    if (!fs::is_directory(name, failure)) {
+      found.emplace_back(name);
+      continue;
+    }
+    std::vector<fs::path> below;
+    for (fs::recursive_directory_iterator entry(name, fs::directory_options::skip_permission_denied, failure), end;
+         !failure && entry != end; entry.increment(failure)) {
+      if (entry->path().extension() == ".allot" && entry->is_regular_file(failure)) below.push_back(entry->path());
+    }
+    if (failure) return Error{fmt::format("cannot list {}: {}", name, failure.message()), ""};
+    if (below.empty()) return Error{fmt::format("the folder {} holds no .allot file", name), ""};
+    std::sort(below.begin(), below.end());
+    found.insert(found.end(), below.begin(), below.end());
+  }
+  return found;
+}
+
+Result<PolicyFile> read_policy(const fs::path& path) {
+  Result<std::string> text = read_text(path);
+  if (!text) return text.error();
+  const std::string hash = math::sha256_hex(*text);
+  PolicyFile file;
+  file.source = std::make_shared<const lang::Source>(path == "-" ? "<stdin>" : path.string(), *std::move(text));
+  file.program = lang::check(file.source, file.diagnostics);
+  if (file.program) file.program->hash = hash;
+  file.diagnostics.sort();
+  return file;
+}
+
+Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& settings) {
+  std::map<std::string, std::string> values;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
+      return Error{fmt::format("--set wants NAME=VALUE, not '{}'", setting), "for example --set threshold=0.2"};
+    }
+    if (!values.emplace(setting.substr(0, equals), setting.substr(equals + 1)).second) {
+      return Error{fmt::format("--set gives '{}' twice", setting.substr(0, equals)), ""};
+    }
+  }
+  return values;
+}
+
+void show_diagnostics(const PolicyFile& file) {
+  for (const lang::Diagnostic& diagnostic : file.diagnostics.all()) {
+    const std::string text = lang::render(diagnostic, *file.source);
+    const std::size_t head = coloured() ? std::min(text.find(':'), text.size()) : 0;
+    const bool error = diagnostic.severity == lang::Severity::Error;
+    if (head > 0) fmt::print(stderr, "\x1b[1;{}m{}\x1b[0m", error ? 31 : 33, text.substr(0, head));
+    fmt::print(stderr, "{}{}", text.substr(head), text.ends_with('\n') ? "" : "\n");
+  }
+}
+
+}  // namespace allot::cli

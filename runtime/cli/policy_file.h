@@ -1,0 +1,36 @@
+// Policy files as commands see them: named by people, found, read and checked.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "lang/diagnostics.h"
+#include "lang/program.h"
+
+namespace allot::cli {
+
+struct PolicyFile {
+  std::shared_ptr<const lang::Source> source;
+  lang::Diagnostics diagnostics;
+  std::optional<lang::Program> program;  // its hash is filled; there where no diagnostic is an error
+};
+
+// The files that are meant: a folder stands for every .allot file below it, in alphabetical order. A folder without
+// one is an error; whether a named file exists is found out on reading it.
+Result<std::vector<std::filesystem::path>> find_policies(const std::vector<std::string>& named);
+
+// `-` is standard input. An error is about the file, never about what it says.
+Result<PolicyFile> read_policy(const std::filesystem::path& path);
+
+// "name=value", each name at most once.
+Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& settings);
+
+// All diagnostics on stderr, coloured where that is a terminal.
+void show_diagnostics(const PolicyFile& file);
+
+}  // namespace allot::cli
