@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,6 +55,8 @@ class World {
   // The two splits share no task.
   virtual std::span<const Task> tasks(Split split) const = 0;
   virtual Result<std::unique_ptr<Session>> open() = 0;
+  // How many sessions can be open at once; open() gives an error beyond it.
+  virtual int max_sessions() const { return std::numeric_limits<int>::max(); }
   virtual int turn_limit() const = 0;
   // Every word that observations and valid actions of this world can hold: the word-level tokenizer is built from it.
   virtual std::vector<std::string> vocabulary() const = 0;
