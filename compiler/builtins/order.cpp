@@ -1,0 +1,64 @@
+#include "compiler/builtins/order.h"
+
+#include <algorithm>
+
+#include "compiler/builtins/functions.h"
+#include "compiler/builtins/read.h"
+
+namespace allot::compiler::builtins {
+
+Positions sorted_positions(const Value& vector, Direction direction, Scratch& scratch) noexcept {
+  const Column& column = vector.column;
+  const std::span<std::int64_t> positions = take<std::int64_t>(scratch, column.size);
+  if (positions.empty() && column.size > 0) return {};
+  std::size_t count = 0;
+  for (std::int64_t i = 0; i < column.size; ++i) {
+    if (column.cells[i].defined != 0) positions[count++] = i;
+  }
+  // A total order, so an unstable sort (which needs no memory) gives one answer.
+  std::sort(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(count),
+            [&](std::int64_t a, std::int64_t b) {
+              const double left = real(column.cells[a], vector.base);
+              const double right = real(column.cells[b], vector.base);
+              if (left != right) return direction == Direction::Ascending ? left < right : left > right;
+              return a < b;
+            });
+  return {true, positions.first(count)};
+}
+
+FaultKind give(Value& result, std::span<const std::int64_t> values, Scratch& scratch) noexcept {
+  Cell* const cells = scratch.take(static_cast<std::int64_t>(values.size()));
+  if (cells == nullptr) return FaultKind::OutOfMemory;
+  std::transform(values.begin(), values.end(), cells, [](std::int64_t value) { return Cell::of(value); });
+  result.cell = Cell{};
+  result.column = {cells, static_cast<std::int64_t>(values.size())};
+  return FaultKind::None;
+}
+
+namespace {
+
+FaultKind first_of(const Value* arguments, Direction direction, Value& result, Scratch& scratch) noexcept {
+  const std::int64_t wanted = integer(arguments[1]);
+  if (wanted < 0) return FaultKind::Domain;
+  const Positions positions = sorted_positions(arguments[0], direction, scratch);
+  if (!positions.ok) return FaultKind::OutOfMemory;
+  const std::size_t count = std::min(positions.values.size(), static_cast<std::size_t>(wanted));
+  return give(result, positions.values.first(count), scratch);
+}
+
+}  // namespace
+
+FaultKind top(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  return first_of(arguments, Direction::Descending, result, scratch);
+}
+
+FaultKind bottom(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  return first_of(arguments, Direction::Ascending, result, scratch);
+}
+
+FaultKind argsort(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  const Positions positions = sorted_positions(arguments[0], Direction::Ascending, scratch);
+  return positions.ok ? give(result, positions.values, scratch) : FaultKind::OutOfMemory;
+}
+
+}  // namespace allot::compiler::builtins

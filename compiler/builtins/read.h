@@ -1,0 +1,75 @@
+// Reading arguments and writing results, for the files of this folder.
+#pragma once
+
+#include <new>
+#include <span>
+
+#include "compiler/builtins/value.h"
+#include "runtime/math/beta.h"
+#include "runtime/math/checked.h"
+
+namespace allot::compiler::builtins {
+
+inline double real(const Cell& cell, lang::Base base) noexcept {
+  return base == lang::Base::Real ? cell.real() : static_cast<double>(cell.integer());
+}
+inline double real(const Value& value) noexcept { return real(value.cell, value.base); }
+inline std::int64_t integer(const Value& value) noexcept { return value.cell.integer(); }
+inline math::Beta belief(const Value& value) noexcept { return {value.cell.real(), value.cell.second}; }
+
+inline FaultKind give(Value& result, double value) noexcept {
+  result.cell = Cell::of(value);
+  return FaultKind::None;
+}
+inline FaultKind give(Value& result, std::int64_t value) noexcept {
+  result.cell = Cell::of(value);
+  return FaultKind::None;
+}
+inline FaultKind give(Value& result, bool value) noexcept {
+  result.cell = Cell::of(value);
+  return FaultKind::None;
+}
+inline FaultKind give_undefined(Value& result) noexcept {
+  result.cell = Cell::undefined();
+  return FaultKind::None;
+}
+
+inline FaultKind kind(math::IntFault fault) noexcept {
+  switch (fault) {
+    case math::IntFault::None: return FaultKind::None;
+    case math::IntFault::Overflow: return FaultKind::IntegerOverflow;
+    case math::IntFault::DivisionByZero: return FaultKind::DivisionByZero;
+  }
+  return FaultKind::Domain;
+}
+inline FaultKind give(Value& result, math::CheckedInt value) noexcept {
+  return value ? give(result, value.value) : kind(value.fault);
+}
+
+// Room for plain things in a scratch of cells. Empty with `count` > 0 means: exhausted.
+template <typename T>
+std::span<T> take(Scratch& scratch, std::int64_t count) noexcept {
+  static_assert(alignof(T) <= alignof(Cell) && std::is_trivial_v<T>);
+  const std::int64_t cells = (count * static_cast<std::int64_t>(sizeof(T)) + 23) / 24;
+  Cell* const memory = scratch.take(cells);
+  if (memory == nullptr) return {};
+  return {new (static_cast<void*>(memory)) T[static_cast<std::size_t>(count)], static_cast<std::size_t>(count)};
+}
+
+// The defined elements in order as reals. `ok` is false when the scratch is exhausted.
+struct Reals {
+  bool ok = false;
+  std::span<const double> values;
+};
+inline Reals defined_reals(const Value& vector, Scratch& scratch) noexcept {
+  const std::span<double> values = take<double>(scratch, vector.column.size);
+  if (values.empty() && vector.column.size > 0) return {};
+  std::size_t count = 0;
+  for (std::int64_t i = 0; i < vector.column.size; ++i) {
+    const Cell& cell = vector.column.cells[i];
+    if (cell.defined != 0) values[count++] = real(cell, vector.base);
+  }
+  return {true, values.first(count)};
+}
+
+}  // namespace allot::compiler::builtins

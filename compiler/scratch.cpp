@@ -1,0 +1,12 @@
+#include "compiler/executable.h"
+
+namespace allot::compiler {
+
+Cell* Scratch::take(std::int64_t count) noexcept {
+  if (count < 0 || static_cast<std::size_t>(count) > cells_.size() - used_) return nullptr;
+  Cell* const first = cells_.data() + used_;
+  used_ += static_cast<std::size_t>(count);
+  return first;
+}
+
+}  // namespace allot::compiler
