@@ -1,0 +1,302 @@
+"""Every command, with good input and with bad. Exit status: 0 yes, 1 no, 2 could not be asked."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from program import ALLOT, SOURCE, allot, policy_file
+
+RIGHT = """policy calm
+param least: rollouts = 2 in 1..8
+on finish of group g {
+  when g.scored < least then drop because "{g.scored} scored"
+  otherwise train
+}
+test "one is too few" {
+  given g = group { rewards: [1, undefined] }
+  expect finish(g) is drop because "1 scored"
+}
+test "two are enough" {
+  given g = group { rewards: [1, 0] }
+  expect finish(g) is train
+}
+"""
+WRONG = """policy wrong
+on finish of group g {
+  when g.scorde < 2 then drop
+  when g.reward_mean < 0.5 then drop
+  otherwise train
+}
+"""
+FAILING = RIGHT.replace('because "1 scored"\n}\ntest "two', 'because "no such words"\n}\ntest "two')
+
+
+class Program(unittest.TestCase):
+    def test_help_teaches(self):
+        answer = allot("--help")
+        self.assertEqual(answer.code, 0)
+        for command in ["check", "test", "eval", "explain", "train", "log", "why", "help"]:
+            self.assertRegex(answer.out, rf"(?m)^  {command} ")
+        self.assertIn("examples:", answer.out)
+        self.assertEqual(answer.err, "")
+
+    def test_every_command_has_help_with_an_example(self):
+        for command in ["check", "test", "eval", "explain", "log", "why", "help"]:
+            answer = allot(command, "--help")
+            self.assertEqual(answer.code, 0, command)
+            self.assertIn(f"allot {command}", answer.out)
+            self.assertIn("example", answer.out)
+
+    def test_version(self):
+        answer = allot("--version")
+        self.assertEqual(answer.code, 0)
+        self.assertRegex(answer.out, r"^allot \d+\.\d+\.\d+\n$")
+
+    def test_no_command_shows_help_and_fails(self):
+        answer = allot()
+        self.assertEqual(answer.code, 2)
+        self.assertEqual(answer.out, "")
+        self.assertIn("check", answer.err)
+
+    def test_an_unknown_command_names_the_near_one(self):
+        answer = allot("chek", "x.allot")
+        self.assertEqual(answer.code, 2)
+        self.assertEqual(answer.out, "")
+        self.assertIn("there is no command 'chek'", answer.err)
+        self.assertIn("allot check", answer.err)
+
+    def test_an_unknown_option_names_the_near_one(self):
+        answer = allot("check", policy_file(RIGHT), "--jsn")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("--jsn", answer.err)
+        self.assertIn("did you mean --json", answer.err)
+
+    def test_a_full_disk_is_told(self):
+        with open("/dev/full", "w") as full:
+            process = subprocess.run([ALLOT, "check", policy_file(RIGHT)], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("cannot write", process.stderr)
+
+    def test_no_colour_where_there_is_no_terminal(self):
+        self.assertNotIn("\x1b", allot("check", policy_file(WRONG)).err)
+
+
+class Check(unittest.TestCase):
+    def test_a_right_policy(self):
+        answer = allot("check", policy_file(RIGHT))
+        self.assertEqual((answer.code, answer.err), (0, ""))
+        self.assertIn("policy.allot: ok (policy calm: 1 handler, 1 parameter, 2 tests)", answer.out)
+
+    def test_several_mistakes_each_with_its_place(self):
+        path = policy_file(WRONG)
+        answer = allot("check", path)
+        self.assertEqual((answer.code, answer.out), (1, ""))
+        self.assertIn(f"{path}:3:10", answer.err)
+        self.assertIn("scored", answer.err)  # the near match of scorde
+        self.assertIn(f"{path}:4:", answer.err)
+        self.assertIn("^^^", answer.err)
+
+    def test_json(self):
+        right, wrong = allot("check", "--json", policy_file(RIGHT), policy_file(WRONG)).json()
+        self.assertTrue(right["ok"])
+        self.assertEqual(right["policy"], "calm")
+        self.assertRegex(right["sha256"], r"^[0-9a-f]{64}$")
+        self.assertFalse(wrong["ok"])
+        self.assertGreaterEqual(len(wrong["diagnostics"]), 2)
+        for diagnostic in wrong["diagnostics"]:
+            self.assertRegex(diagnostic["code"], r"^[EW]\d{4}$")
+
+    def test_the_hash_is_that_of_the_text(self):
+        import hashlib
+        answer = allot("check", "--json", policy_file(RIGHT)).json()
+        self.assertEqual(answer[0]["sha256"], hashlib.sha256(RIGHT.encode()).hexdigest())
+
+    def test_a_missing_file_does_not_hide_the_others(self):
+        answer = allot("check", "/nowhere/at_all.allot", policy_file(RIGHT))
+        self.assertEqual(answer.code, 2)
+        self.assertIn("/nowhere/at_all.allot", answer.err)
+        self.assertIn("ok", answer.out)
+
+    def test_folders(self):
+        answer = allot("check", "stdlib")
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertIn("selective_rollout.allot: ok", answer.out)
+        self.assertIn("dynamic_sampling.allot: ok", answer.out)
+        empty = allot("check", tempfile.mkdtemp(prefix="allot-test-"))
+        self.assertEqual(empty.code, 2)
+        self.assertIn("no .allot file", empty.err)
+
+    def test_standard_input(self):
+        self.assertEqual(allot("check", "-", stdin=RIGHT).code, 0)
+        self.assertIn("<stdin>:3:10", allot("check", "-", stdin=WRONG).err)
+
+    def test_parameters(self):
+        path = policy_file(RIGHT)
+        self.assertEqual(allot("check", path, "--set", "least=3").code, 0)
+        for setting, words in [("least=9", "least"), ("leest=3", "least"), ("least=x", "least")]:
+            answer = allot("check", path, "--set", setting)
+            self.assertEqual(answer.code, 1, setting)
+            self.assertIn(words, answer.err)
+        for setting in ["least", "=3", "least="]:
+            self.assertEqual(allot("check", path, "--set", setting).code, 2, setting)
+        self.assertEqual(allot("check", path, "--set", "least=3", "--set", "least=4").code, 2)
+
+    def test_rubbish(self):
+        for text in ["", "policy", "\0\0\0", "on on on {{{{", "policy p\n" + "(" * 100_000, "policy p\n" + "#" * (2 << 20)]:
+            answer = allot("check", policy_file(text))
+            self.assertEqual(answer.code, 1, text[:20])
+            self.assertIn("error", answer.err)
+
+    def test_bytes_that_are_no_text(self):
+        path = pathlib.Path(policy_file(""))
+        path.write_bytes(b"policy p\xff\xfe\n")
+        self.assertEqual(allot("check", str(path)).code, 1)
+
+    def test_an_endless_file_ends(self):
+        self.assertEqual(allot("check", "/dev/zero").code, 1)
+
+
+class Test(unittest.TestCase):
+    def test_all_pass(self):
+        answer = allot("test", policy_file(RIGHT))
+        self.assertEqual(answer.code, 0, answer.out + answer.err)
+        self.assertIn("one is too few", answer.out)
+        self.assertIn("2 passed, 0 failed", answer.out)
+
+    def test_one_fails(self):
+        answer = allot("test", policy_file(FAILING))
+        self.assertEqual(answer.code, 1)
+        self.assertIn("1 passed, 1 failed", answer.out)
+        self.assertIn("1 scored", answer.out)  # what was said instead
+
+    def test_filter(self):
+        self.assertIn("1 passed, 0 failed", allot("test", policy_file(FAILING), "--filter", "enough").out)
+        answer = allot("test", policy_file(RIGHT), "--filter", "nothing like it")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("no test", answer.err)
+
+    def test_json(self):
+        answer = allot("test", policy_file(FAILING), "--json")
+        self.assertEqual(answer.code, 1)
+        results = answer.json()
+        self.assertEqual([result["passed"] for result in results[0]["tests"]], [False, True])
+
+    def test_a_policy_that_is_wrong_or_missing(self):
+        self.assertEqual(allot("test", policy_file(WRONG)).code, 1)
+        self.assertEqual(allot("test", "/nowhere/at_all.allot").code, 2)
+
+    def test_the_library_passes(self):
+        answer = allot("test", "stdlib")
+        self.assertEqual(answer.code, 0, answer.out + answer.err)
+
+
+class Eval(unittest.TestCase):
+    def test_values(self):
+        for expression, value in [("1 + 2", "3"), ("7 / 2", "3.5"), ("3 tokens * 4", "12 tokens"),
+                                  ("undefined ?? 0.5", "0.5"), ("0 < 1 < 2", "true")]:
+            answer = allot("eval", expression)
+            self.assertEqual((answer.code, answer.out, answer.err), (0, value + "\n", ""), expression)
+
+    def test_json(self):
+        self.assertEqual(allot("eval", "3 tokens * 4", "--json").json(),
+                         {"value": 12, "defined": True, "type": "tokens", "unit": "tokens"})
+        self.assertIsNone(allot("eval", "mean([undefined])", "--json").json()["value"])
+
+    def test_faults(self):
+        for expression, words in [("1 mod 0", "zero"), ("sqrt(0 - 1)", "domain"),
+                                  ("9223372036854775807 + 1", "64 bits")]:
+            answer = allot("eval", expression)
+            self.assertEqual((answer.code, answer.out), (1, ""), expression)
+            self.assertIn(words, answer.err)
+
+    def test_mistakes(self):
+        for expression in ["1 +", "3 tokens + 2 turns", "g.hits", "nonsense(1)", ""]:
+            answer = allot("eval", expression)
+            self.assertEqual((answer.code, answer.out), (1, ""), expression)
+            self.assertIn("error", answer.err)
+        self.assertEqual(allot("eval").code, 2)
+
+
+class Explain(unittest.TestCase):
+    def test_selective_rollout(self):
+        answer = allot("explain", "stdlib/selective_rollout.allot")
+        self.assertEqual(answer.code, 0, answer.err)
+        for words in ["turn at of group g", "at = 10", "in 0..1", "mean_pairwise", "kept:", "left out", "replay",
+                      "converged: divergence 0", "dropped", "trained on 8 rollouts"]:
+            self.assertIn(words, answer.out)
+
+    def test_parameters_change_it(self):
+        document = allot("explain", "stdlib/selective_rollout.allot", "--set", "at=5", "--json").json()
+        self.assertEqual(document["parameters"][0]["value"], "5")
+        self.assertEqual(document["parameters"][0]["default"], "10")
+        alike = document["examples"][0]
+        self.assertEqual((alike["fate"], alike["turns"]), ("dropped", 8 * 5))
+        self.assertEqual(document["audit_only_because"], [])
+
+    def test_state_budget_and_refill(self):
+        answer = allot("explain", "stdlib/sara.allot")
+        self.assertEqual(answer.code, 0, answer.err)
+        for words in ["belief: beta per prompt = beta(1, 1)", "at most 10 rounds, then train_partial", "hit "]:
+            self.assertIn(words, answer.out)
+
+    def test_bad_input(self):
+        self.assertEqual(allot("explain", policy_file(WRONG)).code, 1)
+        self.assertEqual(allot("explain", "/nowhere/at_all.allot").code, 2)
+        self.assertEqual(allot("explain", policy_file(RIGHT), "--set", "least=99").code, 1)
+
+
+class Help(unittest.TestCase):
+    def test_a_page_for_every_code(self):
+        listed = allot("help")
+        self.assertEqual(listed.code, 0)
+        codes = [line.split()[0] for line in listed.out.splitlines()]
+        self.assertGreater(len(codes), 20)
+        page = allot("help", codes[0].lower())
+        self.assertEqual(page.code, 0)
+        self.assertIn(codes[0], page.out)
+
+    def test_an_unknown_code(self):
+        answer = allot("help", "E9999")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("E9999", answer.err)
+
+
+class Train(unittest.TestCase):
+    def test_without_a_trainer_it_says_what_to_do(self):
+        lonely = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-")) / "allot"
+        os.link(ALLOT, lonely) if os.stat(ALLOT).st_dev == os.stat(lonely.parent).st_dev else \
+            lonely.write_bytes(pathlib.Path(ALLOT).read_bytes())
+        lonely.chmod(0o755)
+        process = subprocess.run([str(lonely), "train", "--policy", "x"], capture_output=True, text=True)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("./dev build", process.stderr)
+
+    def test_arguments_reach_the_trainer_as_they_are(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+        program = folder / "allot"
+        program.write_bytes(pathlib.Path(ALLOT).read_bytes())
+        trainer = folder / "allot-train"
+        trainer.write_text('#!/bin/sh\nfor word in "$@"; do printf "[%s]" "$word"; done\nexit 7\n')
+        for file in [program, trainer]:
+            file.chmod(0o755)
+        process = subprocess.run([str(program), "train", "--help", "a b", "", "--x=1"], capture_output=True, text=True)
+        self.assertEqual((process.returncode, process.stdout), (7, "[--help][a b][][--x=1]"))
+
+
+class Runs(unittest.TestCase):
+    def test_a_folder_that_is_no_run(self):
+        for words in [("log", "/nowhere/at_all"), ("why", "/nowhere/at_all", "1"),
+                      ("log", tempfile.mkdtemp(prefix="allot-test-"))]:
+            answer = allot(*words)
+            self.assertEqual((answer.code, answer.out), (2, ""), words)
+            self.assertIn(words[1], answer.err)
+
+    def test_a_group_that_is_no_number(self):
+        self.assertEqual(allot("why", tempfile.mkdtemp(prefix="allot-test-"), "x").code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

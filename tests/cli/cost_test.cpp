@@ -1,0 +1,56 @@
+#include "runtime/cli/cost.h"
+
+#include <catch2/catch.hpp>
+
+using allot::cli::Polynomial;
+using allot::cli::worst_cost;
+using allot::lang::Scope;
+
+namespace {
+
+allot::lang::Handler checked(const std::string& text) {
+  allot::lang::Diagnostics diagnostics;
+  auto program = allot::lang::check(std::make_shared<const allot::lang::Source>("test", text), diagnostics);
+  INFO(allot::lang::render_all(diagnostics, allot::lang::Source("test", text)));
+  REQUIRE(program);
+  return program->handlers.front();
+}
+
+}  // namespace
+
+TEST_CASE("a polynomial is written with its highest powers first") {
+  const Polynomial n = Polynomial::variable(Scope::Rollouts);
+  const Polynomial g = Polynomial::variable(Scope::Groups);
+  Polynomial sum = Polynomial(7);
+  sum += n * n * Polynomial(3);
+  sum += g;
+  CHECK(sum.text() == "3 n^2 + g + 7");
+  CHECK(Polynomial().text() == "0");
+  CHECK((Polynomial(0) * n).text() == "0");
+}
+
+TEST_CASE("multiplication distributes over addition") {
+  const Polynomial n = Polynomial::variable(Scope::Rollouts);
+  Polynomial left = n;
+  left += Polynomial(2);
+  CHECK((left * left).text() == "n^2 + 4 n + 4");  // (n + 2)^2
+}
+
+TEST_CASE("a bound that overflows saturates") {
+  Polynomial large(INT64_MAX);
+  large += Polynomial(1);
+  CHECK(large.text() == std::to_string(INT64_MAX));
+}
+
+TEST_CASE("a handler that looks at single facts costs a constant") {
+  const std::string text = worst_cost(checked("policy p\non finish of group g { when g.flat then drop otherwise train }")).text();
+  CHECK(text.find('n') == std::string::npos);
+  CHECK(text != "0");
+}
+
+TEST_CASE("a comprehension costs as much as there are rollouts, a nested one their square") {
+  const auto once = checked(
+      "policy p\non finish of group g { when sum(r.tokens for r in g.rollouts) > 5 tokens then drop otherwise train }");
+  CHECK(worst_cost(once).text().find(" n + ") != std::string::npos);
+  CHECK(worst_cost(once).text().find("n^2") == std::string::npos);
+}
