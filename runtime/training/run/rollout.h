@@ -23,7 +23,7 @@ struct Rollout {
   std::string prompt;                 // the task's id
   engine::Status status = engine::Status::Running;
   std::optional<double> reward;
-  std::vector<std::int64_t> tokens;   // observations and actions, in order
+  std::vector<int> tokens;            // observations and actions, in order
   std::vector<std::uint8_t> trained;  // 1 where the model wrote the token
   std::vector<float> logprobs;        // of the model's own tokens under the sampling policy; 0 elsewhere
   std::vector<RolloutTurn> turns;

@@ -1,6 +1,7 @@
 #include "runtime/training/run/tally.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "runtime/math/sum.h"
 
@@ -60,6 +61,55 @@ void add_outcome(ArmTally& tally, const engine::GroupResult& group, const Outcom
   gate.flat_late += late && outcome.flat;
   tally.all_succeed += outcome.success;
   tally.all_fail += outcome.flat && !outcome.success;
+}
+
+nlohmann::json save(const ArmTally& t) {
+  const auto& g = t.gate;
+  return {{"name", t.name},
+          {"seconds", t.seconds},
+          {"rollout_seconds", t.rollout_seconds},
+          {"engine_seconds", t.engine_seconds},
+          {"rollouts", t.rollouts},
+          {"turns", t.turns},
+          {"tokens", t.tokens},
+          {"updates", t.updates},
+          {"skipped", t.skipped},
+          {"errors", t.errors},
+          {"all_fail", t.all_fail},
+          {"all_succeed", t.all_succeed},
+          {"gate",
+           {{"groups", g.groups},
+            {"flat", g.flat},
+            {"stops", g.stops},
+            {"flat_stops", g.flat_stops},
+            {"late", g.late},
+            {"flat_late", g.flat_late},
+            {"reasons", g.reasons}}}};
+}
+
+ArmTally restore_tally(const nlohmann::json& saved) {
+  ArmTally t;
+  t.name = saved.at("name");
+  t.seconds = saved.at("seconds");
+  t.rollout_seconds = saved.at("rollout_seconds");
+  t.engine_seconds = saved.at("engine_seconds");
+  t.rollouts = saved.at("rollouts");
+  t.turns = saved.at("turns");
+  t.tokens = saved.at("tokens");
+  t.updates = saved.at("updates");
+  t.skipped = saved.at("skipped");
+  t.errors = saved.at("errors");
+  t.all_fail = saved.at("all_fail");
+  t.all_succeed = saved.at("all_succeed");
+  const auto& gate = saved.at("gate");
+  t.gate.groups = gate.at("groups");
+  t.gate.flat = gate.at("flat");
+  t.gate.stops = gate.at("stops");
+  t.gate.flat_stops = gate.at("flat_stops");
+  t.gate.late = gate.at("late");
+  t.gate.flat_late = gate.at("flat_late");
+  t.gate.reasons = gate.at("reasons").get<std::map<std::string, int>>();
+  return t;
 }
 
 }  // namespace allot::training

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "runtime/engine/events.h"
 #include "runtime/training/run/rollout.h"
 
@@ -61,5 +63,9 @@ Outcome outcome(const std::vector<Rollout>& rollouts, int group);
 
 // Adds the outcome of one group to the tally.
 void add_outcome(ArmTally& tally, const engine::GroupResult& group, const Outcome& outcome);
+
+// For the checkpoint of a run.
+nlohmann::json save(const ArmTally& tally);
+ArmTally restore_tally(const nlohmann::json& saved);
 
 }  // namespace allot::training

@@ -1,0 +1,80 @@
+#include "runtime/training/checkpoint.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "runtime/training/files.h"
+
+namespace allot::training {
+namespace {
+
+using nlohmann::json;
+
+Result<void> write_parts(const std::filesystem::path& folder, const Trainer& trainer, const Tokenizer& tokenizer,
+                         const TrainingState& state) {
+  if (auto written = trainer.model().write(folder); !written) return written;
+  if (auto written = tokenizer.write(folder); !written) return written;
+  if (auto written = write_safetensors(folder / "optimizer.safetensors", trainer.optimizer_state()); !written)
+    return written;
+  const json root = {{"format", 1},
+                     {"iteration", state.iteration},
+                     {"optimizer_steps", trainer.steps()},
+                     {"counters", state.counters},
+                     {"record", state.record}};
+  return write_file(folder / "training.json", root.dump(2) + "\n");
+}
+
+}  // namespace
+
+Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer& trainer, const Tokenizer& tokenizer,
+                              const TrainingState& state) {
+  const std::filesystem::path temporary = folder.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code problem;
+  std::filesystem::remove_all(temporary, problem);
+  std::filesystem::create_directories(temporary, problem);
+  if (problem)
+    return Error{"cannot make the folder " + temporary.string() + ": " + problem.message(),
+                 "check that the place exists, may be written to and has space"};
+  auto written = write_parts(temporary, trainer, tokenizer, state);
+  if (written) written = replace_folder(temporary, folder);
+  if (!written) std::filesystem::remove_all(temporary, problem);
+  return written;
+}
+
+Result<ModelFolder> read_model_folder(const std::filesystem::path& folder, Device device) {
+  if (!std::filesystem::is_directory(folder))
+    return Error{"there is no checkpoint folder " + folder.string(), "check the path, or start without one"};
+  auto model = Model::read(folder, device);
+  if (!model) return model.error();
+  auto tokenizer = Tokenizer::read(folder);
+  if (!tokenizer) return tokenizer.error();
+  if (tokenizer->size() > model->config().vocab_size)
+    return Error{folder.string() + ": tokenizer.json has " + std::to_string(tokenizer->size()) +
+                     " tokens, the model only " + std::to_string(model->config().vocab_size),
+                 "tokenizer.json and model.safetensors must be of one checkpoint"};
+  return ModelFolder{*std::move(model), *std::move(tokenizer)};
+}
+
+Result<Checkpoint> read_checkpoint(const std::filesystem::path& folder, Device device) {
+  auto base = read_model_folder(folder, device);
+  if (!base) return base.error();
+  auto optimizer = read_safetensors(folder / "optimizer.safetensors");
+  if (!optimizer) return optimizer.error();
+  const auto text = read_file(folder / "training.json");
+  if (!text) return text.error();
+  try {
+    const json root = json::parse(*text);
+    TrainingState state{root.at("iteration").get<std::int64_t>(),
+                        root.at("counters").get<std::map<std::string, std::uint64_t>>(),
+                        root.at("record").get<std::string>()};
+    return Checkpoint{std::move(base->model), std::move(base->tokenizer), *std::move(optimizer),
+                      root.at("optimizer_steps").get<std::int64_t>(), std::move(state)};
+  } catch (const json::exception& problem) {
+    return Error{(folder / "training.json").string() + " is damaged: " + problem.what(),
+                 "resume from an earlier checkpoint"};
+  }
+}
+
+}  // namespace allot::training

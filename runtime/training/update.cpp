@@ -1,0 +1,199 @@
+#include "runtime/training/update.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "runtime/training/loss_impl.h"
+#include "runtime/training/micro_batch.h"
+#include "runtime/training/model_impl.h"
+#include "runtime/training/optimizer.h"
+
+namespace allot::training {
+namespace {
+
+Result<void> check(std::span<const TrainSequence> sequences, const ModelConfig& config, bool needs_logp) {
+  const auto refuse = [](std::size_t i, const std::string& what) {
+    return Error{"sequence " + std::to_string(i) + " of the update " + what, "this is a fault of the driver"};
+  };
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const TrainSequence& s = sequences[i];
+    if (s.trained.size() != s.tokens.size()) return refuse(i, "has a mask of another length than its tokens");
+    if (needs_logp && s.behaviour_logp.size() != s.tokens.size()) return refuse(i, "lacks behaviour log-probabilities");
+    if (!s.trained.empty() && s.trained[0]) return refuse(i, "trains on its first token, which nothing predicts");
+    if (!std::isfinite(s.advantage)) return refuse(i, "has an advantage that is not finite");
+    if (shape_of(s).inputs > config.max_positions) return refuse(i, "is longer than the model's positions");
+    if (std::any_of(s.tokens.begin(), s.tokens.end(), [&](int t) { return t < 0 || t >= config.vocab_size; }))
+      return refuse(i, "has a token outside the vocabulary");
+  }
+  return {};
+}
+
+// log softmax(logits / temperature) of all tokens, [N, vocab].
+at::Tensor log_probabilities(const Model::Impl& model, const MicroBatch& batch, double temperature) {
+  const at::Tensor logits = head_logits(model, hidden_states(model, batch.inputs, batch.selected));
+  return at::log_softmax(temperature == 1.0 ? logits : logits / temperature, -1);
+}
+
+at::Tensor chosen(const at::Tensor& log_probabilities, const MicroBatch& batch) {
+  return log_probabilities.gather(1, batch.targets.unsqueeze(1)).squeeze(1);
+}
+
+// Figures of one micro-batch, summed over its tokens.
+void measure(const LossOptions& loss, const MicroBatch& batch, const at::Tensor& all, const at::Tensor& logp,
+             UpdateReport& report) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor ratio = (logp - batch.old_logp).clamp(-20, 20).exp();
+  const double low = loss.kind == PolicyLoss::CispoTrl ? 0 : 1 - loss.clip_low;
+  const double high = loss.kind == PolicyLoss::CispoTrl ? loss.clip_high : 1 + loss.clip_high;
+  report.entropy -= (all.exp() * all).sum().item<double>();
+  report.ratio += ratio.sum().item<double>();
+  report.clip_fraction += (ratio < low).logical_or(ratio > high).sum().item<double>();
+}
+
+}  // namespace
+
+struct Trainer::State {
+  Model& model;
+  OptimizerOptions options;
+  AdamW optimizer;
+  // The loss of a micro-batch, already weighted, and what else it adds to the report.
+  using MicroLoss = std::function<at::Tensor(const MicroBatch&, UpdateReport&)>;
+
+  State(Model& m, const OptimizerOptions& o) : model(m), options(o), optimizer(m.impl().parameters(), o) {
+    for (at::Tensor& p : m.impl().parameters()) p.set_requires_grad(true);
+  }
+
+  UpdateReport step(std::span<const TrainSequence> sequences, std::span<const SequenceShape> shapes,
+                    std::span<const double> weights, int micro_tokens, double learning_rate, const MicroLoss& loss);
+};
+
+UpdateReport Trainer::State::step(std::span<const TrainSequence> sequences, std::span<const SequenceShape> shapes,
+                                  std::span<const double> weights, int micro_tokens, double learning_rate,
+                                  const MicroLoss& loss) {
+  const auto started = std::chrono::steady_clock::now();
+  UpdateReport report;
+  report.ratio = 0;
+  optimizer.clear_gradients();
+  std::int64_t measured = 0;
+  for (const auto& members : plan(shapes, micro_tokens)) {
+    const MicroBatch batch = gather(sequences, shapes, weights, members, model.impl().torch_device());
+    const at::Tensor value = loss(batch, report);
+    value.backward();
+    report.loss += value.item<double>();
+    report.computed_tokens += batch.inputs.numel();
+    report.sequences += static_cast<std::int64_t>(members.size());
+    measured += batch.targets.numel();
+  }
+  report.trained_tokens = measured;
+  for (double* sum : {&report.kl, &report.entropy, &report.clip_fraction, &report.ratio})
+    *sum = measured > 0 ? *sum / static_cast<double>(measured) : 0.0;
+  report.gradient_norm = optimizer.clip_gradients(options.max_gradient_norm);
+  report.stepped = measured > 0 && std::isfinite(report.gradient_norm);
+  if (report.stepped) {
+    optimizer.step(learning_rate > 0 ? learning_rate : options.learning_rate);
+    ++model.impl().version;
+  }
+  optimizer.clear_gradients();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return report;
+}
+
+Trainer::Trainer(Model& model, const OptimizerOptions& options) : state_(std::make_unique<State>(model, options)) {}
+Trainer::~Trainer() = default;
+Trainer::Trainer(Trainer&&) noexcept = default;
+Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+
+Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, const UpdateOptions& options,
+                                     const Model* reference) {
+  const Model::Impl& model = state_->model.impl();
+  if (auto checked = check(sequences, model.config, true); !checked) return checked.error();
+  const LossOptions& loss = options.loss;
+  if (loss.kl_coefficient > 0 && !reference) return Error{"the KL term needs a reference model", "give one, or set its coefficient to 0"};
+
+  std::vector<SequenceShape> shapes;
+  std::vector<int> counts;
+  int longest = 0;
+  for (const TrainSequence& s : sequences) {
+    shapes.push_back(shape_of(s));
+    counts.push_back(shapes.back().trained);
+    longest = std::max(longest, counts.back());
+  }
+  const auto weights = sequence_weights(loss.aggregate, counts, loss.length_scale > 0 ? loss.length_scale : longest);
+  if (options.skip_zero_advantage && loss.kl_coefficient == 0)
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      if (sequences[i].advantage == 0) shapes[i].trained = 0;
+
+  return state_->step(
+      sequences, shapes, weights, options.micro_tokens, options.learning_rate,
+      [&](const MicroBatch& batch, UpdateReport& report) {
+        const at::Tensor all = log_probabilities(model, batch, options.temperature);
+        const at::Tensor logp = chosen(all, batch);
+        const TokenBatch tokens{logp, batch.old_logp, batch.advantages, batch.sequence, batch.inputs.size(0)};
+        at::Tensor value = policy_token_loss(loss, tokens);
+        if (loss.kl_coefficient > 0) {
+          at::Tensor ref;
+          {
+            const at::NoGradGuard no_grad;
+            ref = chosen(log_probabilities(reference->impl(), batch, options.temperature), batch);
+          }
+          const at::Tensor kl = kl_token(loss.kl, logp, ref);
+          value = value + loss.kl_coefficient * kl;
+          report.kl += kl.detach().sum().item<double>();
+        }
+        measure(loss, batch, all, logp, report);
+        return (value * batch.weights).sum();
+      });
+}
+
+Result<UpdateReport> Trainer::warm_up(std::span<const TrainSequence> sequences, double learning_rate, int micro_tokens) {
+  const Model::Impl& model = state_->model.impl();
+  if (auto checked = check(sequences, model.config, false); !checked) return checked.error();
+  std::vector<SequenceShape> shapes;
+  std::vector<int> counts;
+  for (const TrainSequence& s : sequences) {
+    shapes.push_back(shape_of(s));
+    counts.push_back(shapes.back().trained);
+  }
+  const auto weights = sequence_weights(Aggregate::TokenMean, counts, 1);
+  return state_->step(sequences, shapes, weights, micro_tokens, learning_rate,
+                      [&](const MicroBatch& batch, UpdateReport&) {
+                        return -(chosen(log_probabilities(model, batch, 1.0), batch) * batch.weights).sum();
+                      });
+}
+
+TensorMap Trainer::optimizer_state() const {
+  TensorMap out;
+  const Model::Impl& model = state_->model.impl();
+  for (const auto& [name, view] : model.named(state_->optimizer.first_moments())) out["exp_avg." + name] = to_raw(view);
+  for (const auto& [name, view] : model.named(state_->optimizer.second_moments()))
+    out["exp_avg_sq." + name] = to_raw(view);
+  return out;
+}
+
+std::int64_t Trainer::steps() const { return state_->optimizer.steps(); }
+
+Result<void> Trainer::load_optimizer_state(const TensorMap& state, std::int64_t steps) {
+  const at::NoGradGuard no_grad;
+  const Model::Impl& model = state_->model.impl();
+  const auto load = [&](const std::string& prefix, const std::vector<at::Tensor>& moments) -> Result<void> {
+    for (const auto& [name, view] : model.named(moments)) {
+      const auto found = state.find(prefix + name);
+      if (found == state.end() || found->second.shape != view.sizes().vec())
+        return Error{"the optimizer's state lacks " + prefix + name + ", or has it in another shape",
+                     "optimizer.safetensors and model.safetensors must be of one checkpoint"};
+      view.copy_(from_raw(found->second));
+    }
+    return {};
+  };
+  if (auto loaded = load("exp_avg.", state_->optimizer.first_moments()); !loaded) return loaded;
+  if (auto loaded = load("exp_avg_sq.", state_->optimizer.second_moments()); !loaded) return loaded;
+  state_->optimizer.set_steps(steps);
+  return {};
+}
+
+const Model& Trainer::model() const { return state_->model; }
+
+}  // namespace allot::training
