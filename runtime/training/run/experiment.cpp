@@ -1,0 +1,178 @@
+#include "runtime/training/run/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/math/checksum.h"
+#include "runtime/training/checkpoint.h"
+#include "runtime/training/run/arm.h"
+#include "runtime/training/run/progress.h"
+#include "runtime/training/run/warm_up.h"
+#include "runtime/training/run/world_choice.h"
+
+namespace allot::training {
+namespace {
+
+// Weights that all arms of a seed start from.
+struct Start {
+  Model model;
+  Tokenizer tokenizer;
+};
+
+std::string tasks_digest(const worlds::World& world) {
+  std::string text;
+  for (const auto split : {worlds::Split::Training, worlds::Split::HeldOut})
+    for (const auto& task : world.tasks(split)) text += task.id + "\t" + task.kind + "\n";
+  return math::sha256_hex(text);
+}
+
+std::filesystem::path default_run(const std::string& world) {
+  for (int n = 1;; ++n) {
+    auto path = std::filesystem::path("runs") / fmt::format("{}-{}", world, n);
+    if (!std::filesystem::exists(path)) return path;
+  }
+}
+
+class Experiment {
+ public:
+  Experiment(const RunOptions& options, const std::atomic<bool>& interrupt) : options_(options), interrupt_(interrupt) {}
+  Result<ExperimentResult> run();
+
+ private:
+  Result<Start> start(std::uint64_t seed, const std::filesystem::path& folder);
+  Result<Start> fresh_start(std::uint64_t seed, const std::filesystem::path& folder);
+  Result<SeedResult> run_seed(std::uint64_t seed);
+  Result<void> iterate(std::vector<std::unique_ptr<Arm>>& arms, int iteration, Progress& progress);
+  int turn_limit() const {
+    return options_.turn_limit > 0 ? std::min(options_.turn_limit, world_->turn_limit()) : world_->turn_limit();
+  }
+  void note(const std::string& text) const {
+    if (!options_.quiet) fmt::print(stderr, "{}\n", text);
+  }
+
+  RunOptions options_;
+  const std::atomic<bool>& interrupt_;
+  std::unique_ptr<worlds::World> world_;
+  ExperimentResult result_;
+};
+
+Result<ExperimentResult> Experiment::run() {
+  auto device = parse_device(options_.device);
+  if (!device) return device.error();
+  set_up_torch(options_.threads);
+  auto world = choose_world(options_);
+  if (!world) return world.error();
+  world_ = *std::move(world);
+  if (world_->tasks(worlds::Split::Training).empty())
+    return Error{"the world `" + options_.world + "` has no training tasks", "check its games folder or its command"};
+  result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
+  result_.context.world = options_.world;
+  result_.context.iterations = options_.iterations;
+  result_.context.tasks_sha256 = tasks_digest(*world_);
+  for (const auto seed : options_.seeds) {
+    auto done = run_seed(seed);
+    if (!done) return done.error();
+    result_.seeds.push_back(*std::move(done));
+    if (interrupt_) break;
+  }
+  result_.context.interrupted = interrupt_;
+  return result_;
+}
+
+Result<Start> Experiment::start(std::uint64_t seed, const std::filesystem::path& folder) {
+  const auto device = *parse_device(options_.device);
+  if (!options_.model.empty()) {
+    auto given = read_model_folder(options_.model, device);
+    if (!given) return given.error();
+    return Start{std::move(given->model), std::move(given->tokenizer)};
+  }
+  if (std::filesystem::exists(folder / "model.safetensors")) {
+    auto kept = read_model_folder(folder, device);
+    if (!kept) return kept.error();
+    return Start{std::move(kept->model), std::move(kept->tokenizer)};
+  }
+  return fresh_start(seed, folder);
+}
+
+Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem::path& folder) {
+  const auto words = world_->vocabulary();
+  auto tokenizer = Tokenizer::from_words(words);
+  auto shape = options_.shape;
+  shape.vocab_size = tokenizer.size();
+  auto model = Model::fresh(shape, seed, *parse_device(options_.device));
+  if (!model) return model.error();
+  note(fmt::format("seed {}: a fresh model of {} parameters over {} words", seed, shape.parameter_count(),
+                   tokenizer.size()));
+  auto shown = demonstrations(*world_, tokenizer, options_.demonstrations, turn_limit(), shape.max_positions);
+  if (!shown) return shown.error();
+  Trainer trainer(*model, options_.optimizer);
+  auto loss = warm_up(trainer, *shown, options_, seed, options_.quiet);
+  if (!loss) return loss.error();
+  note(fmt::format("warm-up on {} demonstrations: {:.3f} nats per token", shown->size(), *loss));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (auto written = model->write(folder); !written) return written.error();
+  if (auto written = tokenizer.write(folder); !written) return written.error();
+  return Start{*std::move(model), std::move(tokenizer)};
+}
+
+Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
+  const auto folder = result_.run / fmt::format("seed-{}", seed);
+  if (!options_.resume && std::filesystem::exists(folder))
+    return Error{"the folder " + result_.run.string() + " already holds a run with seed " + std::to_string(seed),
+                 "choose another --run, or continue that run with --resume"};
+  auto begin = start(seed, folder / "warm-up");
+  if (!begin) return begin.error();
+  options_.shape = begin->model.config();
+  const ArmSetting setting{&options_, world_.get(), &begin->tokenizer, seed, turn_limit(), &interrupt_};
+  std::vector<std::unique_ptr<Arm>> arms;
+  for (const auto& name : options_.arms) {
+    const auto kind = parse_arm(name);
+    if (!kind) return kind.error();
+    auto arm = Arm::make(*kind, name, setting, begin->model, folder / name, options_.resume);
+    if (!arm) return arm.error();
+    if (*kind == ArmKind::Policy) result_.context.policy = (*arm)->policy_name();
+    arms.push_back(*std::move(arm));
+  }
+  {
+    Progress progress(fmt::format("seed {}", seed), options_.iterations, "iterations", options_.quiet);
+    for (int iteration = 0; iteration < options_.iterations && !interrupt_; ++iteration)
+      if (auto done = iterate(arms, iteration, progress); !done && !interrupt_) return done.error();
+  }
+  SeedResult result{seed, {}};
+  for (auto& arm : arms) {
+    if (!interrupt_) {
+      note(fmt::format("evaluating {} on held-out tasks", arm->tally().name));
+      if (auto done = arm->evaluate(); !done && !interrupt_) return done.error();
+    }
+    result.arms.push_back(arm->tally());
+  }
+  return result;
+}
+
+// The arms alternate, so that a machine that slows down slows all of them.
+Result<void> Experiment::iterate(std::vector<std::unique_ptr<Arm>>& arms, int iteration, Progress& progress) {
+  std::string line = fmt::format("iteration {:3}", iteration);
+  int stops = 0;
+  for (auto& arm : arms) {
+    if (arm->next_iteration() == iteration) {  // else a resumed run has it already
+      auto told = arm->iterate(stops);
+      if (!told) return told.error();
+      line += "  |  " + *told;
+    }
+    if (arm->kind() == ArmKind::Policy) stops = arm->last_stops();
+  }
+  progress.line(line);
+  progress.advance();
+  return {};
+}
+
+}  // namespace
+
+Result<ExperimentResult> run_experiment(const RunOptions& options, const std::atomic<bool>& interrupt) {
+  return Experiment(options, interrupt).run();
+}
+
+}  // namespace allot::training
