@@ -10,8 +10,7 @@ namespace allot::statistics {
 namespace {
 
 // By how much a later split must be better, relative to the variance.
-constexpr double decided_by_mathematics = 1e-12;
-constexpr double decided_by_the_last_bit = 0.0;
+constexpr double least_gain = 1e-12;
 
 // `from_low` ranks the members from the lowest value up. Keeps `count`: the first `lows` of it and the last others.
 std::vector<int> ends_of(std::span<const int> from_low, int lows, int count) {
@@ -27,11 +26,12 @@ double variance_of(std::span<const double> values, std::span<const int> kept) {
   return math::variance(picked, 0).value_or(0.0);
 }
 
+// Of splits that are equal the first in `trials` (counts of low members) wins.
 std::vector<int> best_split(std::span<const double> values, std::span<const int> from_low, int count,
-                            double least_gain) {
-  std::vector<int> best = ends_of(from_low, 0, count);
-  double best_variance = variance_of(values, best);
-  for (int lows = 1; lows <= count; ++lows) {
+                            std::span<const int> trials) {
+  std::vector<int> best;
+  double best_variance = -1.0;
+  for (const int lows : trials) {
     std::vector<int> kept = ends_of(from_low, lows, count);
     const double variance = variance_of(values, kept);
     if (variance <= best_variance * (1.0 + least_gain)) continue;
@@ -70,7 +70,9 @@ std::vector<int> nearest(std::span<const double> values, double target, int coun
 }
 
 std::vector<int> max_variance(std::span<const double> values, int count) {
-  std::vector<int> kept = best_split(values, argsort(values, Direction::Ascending), count, decided_by_mathematics);
+  std::vector<int> trials(static_cast<std::size_t>(count) + 1);
+  std::iota(trials.begin(), trials.end(), 0);
+  std::vector<int> kept = best_split(values, argsort(values, Direction::Ascending), count, trials);
   std::sort(kept.begin(), kept.end());
   return kept;
 }
@@ -78,7 +80,10 @@ std::vector<int> max_variance(std::span<const double> values, int count) {
 std::vector<int> max_variance_descending(std::span<const double> values, int count) {
   const std::vector<int> order = argsort(values, Direction::Descending);
   const std::vector<int> from_low(order.rbegin(), order.rend());
-  std::vector<int> kept = best_split(values, from_low, count, decided_by_the_last_bit);
+  // The m highest first, then from all low members to all but one high.
+  std::vector<int> trials = {0};
+  for (int lows = count; lows > 0; --lows) trials.push_back(lows);
+  std::vector<int> kept = best_split(values, from_low, count, trials);
   std::vector<int> rank(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   std::sort(kept.begin(), kept.end(),

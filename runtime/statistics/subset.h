@@ -26,8 +26,8 @@ std::vector<int> nearest(std::span<const double> values, double target, int coun
 // of splits that are equal the one with fewer low members wins, and a difference of less than one part in 10^12 counts
 // as equal, so that rounding decides no tie. Indices in ascending order.
 std::vector<int> max_variance(std::span<const double> values, int count);
-// As PODS was released: ranked by descending value, stable; a split wins by its last bit; indices in the order of the
-// ranks, high values first.
+// As PODS was released: ranked by descending value, stable; of equal splits all high wins, then the one with the most
+// low members; indices in the order of the ranks, high values first.
 std::vector<int> max_variance_descending(std::span<const double> values, int count);
 
 // How many of the kept are hits where rewards are 0 or 1: half of them, rounded down, and what the other class lacks.
