@@ -1,0 +1,23 @@
+#include "runtime/statistics/interner.h"
+
+#include <catch2/catch.hpp>
+
+using namespace allot::statistics;
+
+TEST_CASE("equal texts are one symbol, different texts are different ones") {
+  Interner interner;
+  const Symbol open = interner.intern("open drawer");
+  CHECK(interner.intern("open drawer") == open);
+  CHECK(interner.intern("open door") != open);
+  CHECK(interner.text(open) == "open drawer");
+  CHECK(interner.find("open drawer") == open);
+  CHECK_FALSE(interner.find("never seen").has_value());
+}
+
+TEST_CASE("what could not be parsed is one symbol and no text is END") {
+  Interner interner;
+  CHECK(interner.intern("invalid") == invalid_symbol);
+  CHECK(interner.intern("END") != end_symbol);
+  CHECK(interner.intern("") != end_symbol);
+  CHECK(interner.text(end_symbol) == "END");
+}
