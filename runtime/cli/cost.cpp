@@ -171,7 +171,8 @@ std::string Polynomial::text() const {
     std::string product;
     for (std::size_t i = 0; i < powers.size(); ++i) {
       if (powers[i] == 0) continue;
-      product += (product.empty() ? "" : " ") + std::string(symbols[i]);
+      if (!product.empty()) product += ' ';
+      product += symbols[i];
       if (powers[i] > 1) product += fmt::format("^{}", powers[i]);
     }
     if (product.empty()) {
