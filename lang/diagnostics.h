@@ -19,12 +19,12 @@ struct Context {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  std::string code;     // "E0118"; stable, one page each in `allot help CODE` (lang/codes.h)
-  Span span;            // what the caret stands under
-  std::string message;  // one sentence, no full stop, no capital: "tokens cannot be compared with turns"
-  std::string label;    // words beside the caret; may be empty
-  std::string help;     // what to write instead; may be empty
-  std::vector<Context> contexts;
+  std::string code = {};     // "E0118"; stable, one page each in `allot help CODE` (lang/codes.h)
+  Span span = {};            // what the caret stands under
+  std::string message = {};  // one sentence, no full stop, no capital: "tokens cannot be compared with turns"
+  std::string label = {};    // words beside the caret; may be empty
+  std::string help = {};     // what to write instead; may be empty
+  std::vector<Context> contexts = {};
 };
 
 class Diagnostics {

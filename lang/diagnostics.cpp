@@ -1,0 +1,231 @@
+#include "lang/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "lang/limits.h"
+#include "lang/unicode.h"
+
+namespace allot::lang {
+namespace {
+
+// A long line is shown around the caret only; one line of 10 MB must not be echoed.
+constexpr int shown_before = 80;
+constexpr int shown_after = 80;
+
+std::string_view word_for(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
+
+// One code point as it may be shown on a terminal, and the columns it takes there.
+struct Glyph {
+  std::string text;
+  int width = 1;
+};
+
+Glyph glyph(std::string_view line, std::size_t offset, const CodePoint& point) {
+  if (point.value < 0) {
+    auto text = fmt::format("<{:02X}>", static_cast<unsigned char>(line[offset]));
+    const int width = static_cast<int>(text.size());
+    return {std::move(text), width};
+  }
+  if (point.value == '\t') return {"\t", 1};
+  if (deceptive(point.value)) {
+    auto text = fmt::format("<{}>", notation(point.value));
+    const int width = static_cast<int>(text.size());
+    return {std::move(text), width};
+  }
+  return {std::string(line.substr(offset, static_cast<std::size_t>(point.bytes))), display_width(point.value)};
+}
+
+// A line and what stands under it: blanks (tabs kept) up to `from`, then marks up to `to` (byte offsets in the line).
+struct Excerpt {
+  std::string line;
+  std::string blanks;
+  std::string marks;
+};
+
+Excerpt excerpt(std::string_view line, std::size_t from, std::size_t to, char mark) {
+  struct Cell {
+    std::size_t offset;
+    Glyph glyph;
+  };
+  std::vector<Cell> cells;
+  int column = 0, caret = 0;
+  // Only the neighbourhood is decoded: the number of the caret's column needs one pass over bytes, not over glyphs.
+  std::size_t start = from;
+  for (int back = 0; start > 0 && back < shown_before; ++back) {
+    --start;
+    while (start > 0 && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80) --start;
+  }
+  for (std::size_t at = start; at < line.size() && column < shown_before + shown_after + (caret > 0 ? caret : 0);) {
+    const auto point = code_point_at(line, at);
+    cells.push_back({at, glyph(line, at, point)});
+    if (at >= from && caret == 0) caret = 1;
+    at += static_cast<std::size_t>(point.bytes);
+    ++column;
+  }
+  Excerpt shown;
+  if (start > 0) shown.line = shown.blanks = "...";
+  if (start > 0) shown.blanks = "   ";
+  for (const auto& cell : cells) {
+    shown.line += cell.glyph.text;
+    if (cell.offset < from) {
+      shown.blanks += cell.glyph.text == "\t" ? "\t" : std::string(static_cast<std::size_t>(cell.glyph.width), ' ');
+    } else if (cell.offset < to) {
+      shown.marks += std::string(static_cast<std::size_t>(cell.glyph.width), mark);
+    }
+  }
+  if (!cells.empty() && cells.back().offset + 1 < line.size() &&
+      cells.back().offset + cells.back().glyph.text.size() < line.size()) {
+    shown.line += "...";
+  }
+  if (shown.marks.empty()) shown.marks = std::string(1, mark);
+  return shown;
+}
+
+// The part of a span that lies on its first line.
+Excerpt excerpt(const Source& source, Span span, char mark) {
+  const auto place = source.place(span.begin);
+  const auto line = source.line(place.line);
+  const auto line_begin = static_cast<std::size_t>(line.data() - source.text().data());
+  const auto from = std::min<std::size_t>(span.begin - std::min<std::size_t>(span.begin, line_begin), line.size());
+  const auto to = std::clamp<std::size_t>(span.end - std::min<std::size_t>(span.end, line_begin), from, line.size());
+  return excerpt(line, from, to, mark);
+}
+
+std::string trimmed_right(std::string text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.pop_back();
+  return text;
+}
+
+std::string marked_row(const Excerpt& shown, std::string_view words) {
+  return trimmed_right(fmt::format("     | {}{} {}", shown.blanks, shown.marks, words)) + "\n";
+}
+
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += indent;
+  }
+  return result;
+}
+
+nlohmann::json json_of(const Diagnostic& diagnostic, const Source& source) {
+  const auto begin = source.place(diagnostic.span.begin);
+  const auto end = source.place(diagnostic.span.end);
+  auto contexts = nlohmann::json::array();
+  for (const auto& context : diagnostic.contexts) {
+    const auto place = source.place(context.span.begin);
+    contexts.push_back({{"line", place.line}, {"column", place.column}, {"words", context.words}});
+  }
+  return {{"severity", word_for(diagnostic.severity)},
+          {"code", diagnostic.code},
+          {"message", diagnostic.message},
+          {"file", source.name()},
+          {"line", begin.line},
+          {"column", begin.column},
+          {"end_line", end.line},
+          {"end_column", end.column},
+          {"label", diagnostic.label},
+          {"help", diagnostic.help},
+          {"contexts", std::move(contexts)}};
+}
+
+// Edits to turn one word into the other: insert, delete, replace, or swap of neighbours (optimal string alignment).
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<int>> rows(3, std::vector<int>(b.size() + 1));
+  std::iota(rows[0].begin(), rows[0].end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i - 1) % 3];
+    const auto& two_above = rows[(i + 1) % 3];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], two_above[j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+void Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::Error) ++errors_;
+  all_.push_back(std::move(diagnostic));
+}
+
+void Diagnostics::sort() {
+  std::stable_sort(all_.begin(), all_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.span.begin, a.code) < std::tie(b.span.begin, b.code);
+  });
+  const auto same = [](const Diagnostic& a, const Diagnostic& b) {
+    return a.span.begin == b.span.begin && a.code == b.code;
+  };
+  all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
+  errors_ = static_cast<int>(std::count_if(all_.begin(), all_.end(),
+                                           [](const Diagnostic& d) { return d.severity == Severity::Error; }));
+}
+
+std::string render(const Diagnostic& diagnostic, const Source& source) {
+  const auto place = source.place(diagnostic.span.begin);
+  auto text = fmt::format("{}[{}]: {}\n", word_for(diagnostic.severity), diagnostic.code, diagnostic.message);
+  text += fmt::format("  --> {}:{}:{}\n", source.name(), place.line, place.column);
+  const auto shown = excerpt(source, diagnostic.span, '^');
+  text += trimmed_right(fmt::format("{:>4} | {}", place.line, shown.line)) + "\n";
+  text += marked_row(shown, indented(diagnostic.label, "     | "));
+  int line_shown = place.line;
+  for (const auto& context : diagnostic.contexts) {
+    const auto other = source.place(context.span.begin);
+    const auto there = excerpt(source, context.span, '-');
+    if (other.line != line_shown) text += trimmed_right(fmt::format("{:>4} | {}", other.line, there.line)) + "\n";
+    text += marked_row(there, context.words);
+    line_shown = other.line;
+  }
+  if (!diagnostic.help.empty()) text += fmt::format("   help: {}\n", indented(diagnostic.help, "         "));
+  return text;
+}
+
+std::string render_all(const Diagnostics& diagnostics, const Source& source) {
+  std::string text;
+  int shown = 0;
+  for (const auto& diagnostic : diagnostics.all()) {
+    if (shown++ == limits.errors) break;
+    text += render(diagnostic, source);
+  }
+  const auto left = static_cast<int>(diagnostics.all().size()) - limits.errors;
+  if (left > 0) text += fmt::format("and {} more\n", left);
+  return text;
+}
+
+std::string render_json(const Diagnostics& diagnostics, const Source& source) {
+  auto all = nlohmann::json::array();
+  for (const auto& diagnostic : diagnostics.all()) all.push_back(json_of(diagnostic, source));
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string near_match(std::string_view name, const std::vector<std::string>& candidates) {
+  // A third of the letters may differ, and always fewer than three in four-letter words: `at` is not `is`.
+  if (name.empty() || name.size() > 64) return {};
+  const int allowed = std::min(3, static_cast<int>(name.size()) / 3);
+  std::string best;
+  int best_distance = allowed + 1;
+  for (const auto& candidate : candidates) {
+    if (candidate == name || candidate.empty()) continue;
+    const auto longer = std::max(candidate.size(), name.size()), shorter = std::min(candidate.size(), name.size());
+    if (static_cast<int>(longer - shorter) >= best_distance) continue;
+    const int distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace allot::lang

@@ -1,0 +1,337 @@
+#include "lang/grammar/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/words.h"
+
+namespace allot::lang::grammar {
+namespace {
+
+std::string quoted(std::string_view text) { return fmt::format("`{}`", text); }
+
+}  // namespace
+
+Iterator State::skip(Iterator first, Iterator last) const {
+  while (first != last) {
+    if (*first == '#') {
+      while (first != last && *first != '\n' && *first != '\r') ++first;
+    } else if (is_blank(*first)) {
+      ++first;
+    } else {
+      break;
+    }
+  }
+  return first;
+}
+
+std::string_view State::word_at(Iterator first, Iterator last) const {
+  auto end = first;
+  if (end != last && is_name_start(*end)) {
+    while (end != last && is_name_char(*end)) ++end;
+  }
+  return {first, static_cast<std::size_t>(end - first)};
+}
+
+// ---- words and marks
+
+bool State::word(Iterator& first, Iterator last, std::string_view text, bool wanted) {
+  const auto begin = skip(first, last);
+  if (word_at(begin, last) != text) {
+    if (wanted) want(first, last, quoted(text), {std::string(text)});
+    return false;
+  }
+  first = begin + text.size();
+  return true;
+}
+
+bool State::mark(Iterator& first, Iterator last, std::string_view text, bool wanted) {
+  const auto begin = skip(first, last);
+  std::string_view rest(begin, static_cast<std::size_t>(last - begin));
+  const bool longer = text == "=" && rest.starts_with("==");
+  if (!rest.starts_with(text) || longer) {
+    if (wanted) want(first, last, quoted(text));
+    return false;
+  }
+  first = begin + text.size();
+  return true;
+}
+
+bool State::span_of_mark(Iterator& first, Iterator last, std::string_view text, Span& found) {
+  const auto begin = skip(first, last);
+  if (!mark(first, last, text, true)) return false;
+  found = span(begin, first);
+  return true;
+}
+
+bool State::one_of(Iterator& first, Iterator last, const std::vector<std::string>& words, std::string_view what,
+                   tree::Name& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  if (std::find(words.begin(), words.end(), text) == words.end()) {
+    want(first, last, what, words);
+    return false;
+  }
+  first = begin + text.size();
+  found = {std::string(text), span(begin, first)};
+  return true;
+}
+
+bool State::name(Iterator& first, Iterator last, std::string_view what, tree::Name& found) {
+  if (operand_name(first, last, found)) return true;
+  want(first, last, what);
+  return false;
+}
+
+bool State::any_name(Iterator& first, Iterator last, std::string_view what, tree::Name& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  if (text.empty()) {
+    want(first, last, what);
+    return false;
+  }
+  first = begin + text.size();
+  found = {std::string(text), span(begin, first)};
+  return true;
+}
+
+bool State::operand_name(Iterator& first, Iterator last, tree::Name& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  if (text.empty() || is_reserved(text)) return false;
+  first = begin + text.size();
+  found = {std::string(text), span(begin, first)};
+  return true;
+}
+
+bool State::label(Iterator& first, Iterator last, std::string& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  const auto colon = skip(begin + text.size(), last);
+  if (text.empty() || colon == last || *colon != ':') return false;
+  found = std::string(text);
+  first = colon + 1;
+  return true;
+}
+
+bool State::record_name(Iterator& first, Iterator last, std::string& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  const auto& subjects = subject_words();
+  const auto brace = skip(begin + text.size(), last);
+  const bool subject = std::find(subjects.begin(), subjects.end(), text) != subjects.end() || text == "run";
+  if (!subject || brace == last || *brace != '{') return false;
+  found = std::string(text);
+  first = begin + text.size();
+  return true;
+}
+
+// ---- operators
+
+bool State::prefix(Iterator& first, Iterator last, Symbol& found) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  const std::size_t size = text == "not" ? 3 : begin != last && *begin == '-' && !(begin + 1 != last && begin[1] == '>');
+  if (size == 0) return false;
+  first = begin + size;
+  found = {std::string(begin, first), span(begin, first)};
+  return true;
+}
+
+bool State::infix(Iterator& first, Iterator last, Symbol& found) {
+  static constexpr std::string_view words[] = {"and", "or", "mod"};
+  static constexpr std::string_view marks[] = {"??", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/"};
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  const std::string_view rest(begin, static_cast<std::size_t>(last - begin));
+  std::string_view op;
+  for (const auto candidate : words) {
+    if (text == candidate) op = candidate;
+  }
+  for (const auto candidate : marks) {
+    if (op.empty() && rest.starts_with(candidate)) op = candidate;
+  }
+  // `**` and `//` are operators elsewhere, `->` belongs to a function's head: none of them is ours.
+  if (op.empty() || rest.starts_with("->") || rest.starts_with("**") || rest.starts_with("//")) return false;
+  first = begin + op.size();
+  found = {std::string(op), span(begin, first)};
+  return true;
+}
+
+bool State::undefined_test(Iterator& first, Iterator last, Symbol& found) {
+  const auto begin = skip(first, last);
+  auto at = begin;
+  if (!word(at, last, "is", false)) return false;
+  const bool negated = word(at, last, "not", false);
+  if (!word(at, last, "undefined", true)) throw Refused{explain(at, last)};
+  first = at;
+  found = {negated ? "is not undefined" : "is undefined", span(begin, first)};
+  return true;
+}
+
+bool State::dot(Iterator& first, Iterator last) {
+  const auto begin = skip(first, last);
+  if (begin == last || *begin != '.' || (begin + 1 != last && begin[1] == '.')) return false;
+  first = begin + 1;
+  return true;
+}
+
+// ---- looking ahead
+
+bool State::value_here(Iterator first, Iterator last, std::string_view what) {
+  const auto begin = skip(first, last);
+  const auto text = word_at(begin, last);
+  const bool word = !text.empty() && (!is_reserved(text) || text == "not" || text == "if");
+  const bool mark = begin != last && (is_digit(*begin) || std::string_view("-([\"").find(*begin) != std::string_view::npos);
+  if (word || mark) return true;
+  want(first, last, what);
+  return false;
+}
+
+bool State::action_here(Iterator first, Iterator last) { return is_action_word(word_at(skip(first, last), last)); }
+
+bool State::subset_here(Iterator first, Iterator last) {
+  const auto begin = skip(first, last);
+  if (begin == last || *begin == ',' || *begin == '}') return false;
+  const auto text = word_at(begin, last);
+  if (text == "not" || text == "if") return true;
+  return !is_reserved(text) && !is_action_word(text) && text != "with" && text != "given" && text != "expect";
+}
+
+bool State::decision_here(Iterator first, Iterator last) {
+  tree::Name ignored;
+  auto at = first;
+  if (!operand_name(at, last, ignored) || !mark(at, last, "(", false) || !operand_name(at, last, ignored) ||
+      !mark(at, last, ")", false)) {
+    return false;
+  }
+  if (word(at, last, "because", false)) return true;
+  if (!word(at, last, "is", false)) return false;
+  const auto next = word_at(skip(at, last), last);
+  return next != "undefined" && next != "not";
+}
+
+// ---- wants
+
+void State::want(Iterator first, Iterator last, std::string_view what, const std::vector<std::string>& words) {
+  const auto begin = skip(first, last);
+  if (furthest_ != nullptr && begin < furthest_) return;
+  if (begin != furthest_) {
+    wants_.clear();
+    furthest_ = begin;
+    end_of_last_ = first;
+  }
+  for (const auto& known : wants_) {
+    if (known.what == what) return;
+  }
+  wants_.push_back({std::string(what), words});
+}
+
+std::string_view State::token_at(Iterator first, Iterator last) const {
+  if (first == last) return {};
+  if (const auto word = word_at(first, last); !word.empty()) return word;
+  auto end = first;
+  while (end != last && (is_name_char(*end) || *end == '.')) ++end;
+  if (end != first && is_digit(*first)) return {first, static_cast<std::size_t>(end - first)};
+  static constexpr std::string_view doubles[] = {"&&", "||", "**", "//", "==", "<=", ">=", "!=", "??", "->", "..", ":=", "=>", "++", "+=", "-="};
+  const std::string_view rest(first, static_cast<std::size_t>(last - first));
+  for (const auto candidate : doubles) {
+    if (rest.starts_with(candidate)) return rest.substr(0, 2);
+  }
+  return rest.substr(0, 1);
+}
+
+// What people who come from other languages meant.
+std::string State::help_for(std::string_view found, Iterator end_of_last) const {
+  if (found == "=") return "equality is written `==`";
+  if (found == "&&" || found == "&") return "write `and`";
+  if (found == "||" || found == "|") return "write `or`";
+  if (found == "!") return "write `not`";
+  if (found == "%") return "the remainder is written `a mod b`; a percentage has its sign right after the digits: `25%`";
+  if (found == "**" || found == "^") return "there is no operator for powers";
+  if (found == "//") return "a comment begins with `#`";
+  if (found == ";") return "remove it: statements end by themselves";
+  if (found == "'") return "strings stand in double quotes";
+  if (found == "?") return "write `if condition then a else b`";
+  if (found == "+" || found == "++") return "there is no unary plus: leave it out";
+  if (found == "elif" || found == "elsif") return "write `else if`";
+  if (found == ".") return "a number has a digit before its point: `0.5`";
+  if (found == ":=" || found == "+=" || found == "-=") return "write `=`";
+  if (is_reserved(found) && !found.empty()) {
+    const bool name_wanted = std::any_of(wants_.begin(), wants_.end(),
+                                         [](const Want& want) { return want.what.find("name") != std::string::npos; });
+    if (name_wanted) return fmt::format("`{}` is a reserved word; choose another name", found);
+  }
+  if (found.empty() || !is_name_start(found[0])) return {};
+  std::vector<std::string> candidates;
+  for (const auto& want : wants_) candidates.insert(candidates.end(), want.words.begin(), want.words.end());
+  // `whenever`, `otherwisekeep`: a word run together with the next, or a longer one than ours.
+  std::string front;
+  for (const auto& candidate : candidates) {
+    if (candidate.size() >= 2 && candidate.size() > front.size() && found.starts_with(candidate)) front = candidate;
+  }
+  const auto near = front.empty() ? near_match(found, candidates) : front;
+  if (!near.empty()) return fmt::format("did you mean `{}`?", near);
+  static_cast<void>(end_of_last);
+  return {};
+}
+
+Diagnostic State::explain(Iterator first, Iterator last) const {
+  const auto junk = skip(first, last);
+  const bool past = furthest_ == nullptr || furthest_ < junk;
+  const auto place = past ? junk : furthest_;
+  const auto before = past ? first : end_of_last_;
+  const auto found = token_at(place, last);
+  const std::string_view blanks(before, static_cast<std::size_t>(place - before));
+  const bool same_line = !found.empty() && blanks.find_first_of("\n\r#") == std::string_view::npos;
+
+  std::string wanted;
+  if (!past) {
+    for (std::size_t i = 0; i < wants_.size(); ++i) {
+      if (i > 0) wanted += i + 1 == wants_.size() ? " or " : ", ";
+      wanted += wants_[i].what;
+    }
+  }
+  const auto shown = found == "\"" ? std::string("a string") : quoted(found.substr(0, 40));
+  Diagnostic diagnostic{.code = "E0001"};
+  if (wanted.empty()) {
+    diagnostic.message = fmt::format("unexpected {}", shown);
+    diagnostic.span = span(place, place + found.size());
+  } else if (same_line) {
+    diagnostic.message = fmt::format("expected {}, found {}", wanted, shown);
+    diagnostic.span = span(place, place + found.size());
+  } else {
+    diagnostic.message = fmt::format("expected {}", wanted);
+    diagnostic.span = span(before, before);
+    diagnostic.label = "here";
+  }
+  // A value on a later line says nothing about what is missing on this one.
+  if (same_line || wanted.empty()) diagnostic.help = past ? help_for(found, before) : help_for(found, before);
+  if (diagnostic.help.empty() && !found.empty()) {
+    const auto near = help_for(found, before);
+    if (near.starts_with("did you mean")) {
+      diagnostic.help = near;
+      if (!same_line) {
+        diagnostic.message += fmt::format(", found {}", shown);
+        diagnostic.span = span(place, place + found.size());
+        diagnostic.label.clear();
+      }
+    }
+  }
+  return diagnostic;
+}
+
+// ---- tree
+
+tree::ExprId State::add(tree::Expr expr) {
+  tree_.exprs.push_back(std::move(expr));
+  return static_cast<tree::ExprId>(tree_.exprs.size()) - 1;
+}
+
+void State::refuse(std::string code, Span span, std::string message, std::string help) const {
+  throw Refused{Diagnostic{
+      .code = std::move(code), .span = span, .message = std::move(message), .help = std::move(help)}};
+}
+
+}  // namespace allot::lang::grammar

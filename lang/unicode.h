@@ -1,0 +1,31 @@
+// Code points of a source: reading them from bytes and naming those that must not stand where they do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace allot::lang {
+
+struct CodePoint {
+  std::int32_t value = -1;  // -1: the bytes here are not UTF-8
+  int bytes = 1;            // read; 1 where they are not UTF-8
+};
+CodePoint code_point_at(std::string_view text, std::size_t offset);
+
+// Controls other than tab and line ends, bidirectional and zero-width characters, line and paragraph separators:
+// everything that makes a text read differently from what runs.
+bool deceptive(std::int32_t code_point);
+// "right-to-left override, U+202E", "zero-width space, U+200B", "control character, U+0007".
+std::string deceptive_name(std::int32_t code_point);
+
+struct LookAlike {
+  std::string name;   // "Cyrillic a, U+0430"
+  std::string ascii;  // "a"; empty where nothing in ASCII looks like it
+};
+LookAlike look_alike(std::int32_t code_point);
+
+std::string notation(std::int32_t code_point);  // "U+0430"
+int display_width(std::int32_t code_point);     // columns on a terminal
+
+}  // namespace allot::lang
