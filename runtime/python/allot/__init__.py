@@ -1,0 +1,9 @@
+"""Allot from Python: the engine, and adapters for trainers beside it.
+
+>>> engine = allot.Engine("stdlib/dynamic_sampling.allot", slots=2, group_size=4)
+>>> orders = engine.begin_iteration(0, ["p0", "p1", "p2", "p3"])
+"""
+
+from ._allot import Engine, GroupResult, IterationReport, Orders, RolloutRef, Start
+
+__all__ = ["Engine", "GroupResult", "IterationReport", "Orders", "RolloutRef", "Start"]
