@@ -43,7 +43,20 @@ void move_right(const Word* __restrict mask, const Word* __restrict bottom, Word
   }
 }
 
-void put_bit(Word& word, Word bit, bool value) { word = value ? word | bit : word & ~bit; }
+// The bottom differences of one text are the new last row of its table as a pattern, against every other text: a column
+// of `rises` and `falls`.
+void append_row(const Word* __restrict up, const Word* __restrict down, Word bit, Word* __restrict rises,
+                Word* __restrict falls, int* distances_row, int* distances_column, std::size_t stride,
+                std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool rose = up[i] != 0;
+    const bool fell = down[i] != 0;
+    rises[i * stride] = (rises[i * stride] & ~bit) | (rose ? bit : 0);
+    falls[i * stride] = (falls[i * stride] & ~bit) | (fell ? bit : 0);
+    distances_row[i] += static_cast<int>(rose) - static_cast<int>(fell);
+    distances_column[i * stride] = distances_row[i];
+  }
+}
 
 }  // namespace
 
@@ -81,6 +94,8 @@ void PairColumns::widen(std::size_t stride) {
     block.bottom.resize(stride, 0);
   }
   spread(distances_, stride * stride, 0);
+  empty_.resize(stride, 1);
+  for (std::vector<Word>* row : {&enters_up_, &enters_down_, &leaves_up_, &leaves_down_}) row->resize(stride);
   stride_ = stride;
 }
 
@@ -99,12 +114,11 @@ void PairColumns::append(int text, Symbol symbol) {
 }
 
 void PairColumns::advance(int text, int symbol) {
-  enters_up_.assign(stride_, 1);  // the row of the empty pattern grows by one
-  enters_down_.assign(stride_, 0);
-  leaves_up_.assign(stride_, 0);
-  leaves_down_.assign(stride_, 0);
-  for (int i = 0; i < count(); ++i) leaves_up_[static_cast<std::size_t>(i)] = length(i) == 0 ? 1 : 0;
   const std::size_t used = (static_cast<std::size_t>(count()) + lanes - 1) / lanes * lanes;
+  std::fill_n(enters_up_.begin(), used, 1);  // the row of the empty pattern grows by one
+  std::fill_n(enters_down_.begin(), used, 0);
+  std::copy_n(empty_.begin(), used, leaves_up_.begin());
+  std::fill_n(leaves_down_.begin(), used, 0);
   for (Block& block : blocks_) {
     move_right(&block.masks[cell(symbol, 0)], block.bottom.data(), &block.rises[cell(text, 0)],
                &block.falls[cell(text, 0)], enters_up_.data(), enters_down_.data(), leaves_up_.data(),
@@ -117,19 +131,12 @@ void PairColumns::grow(int text, int symbol) {
   if (word_of(row) == blocks_.size()) blocks_.push_back(make_block());
   Block& block = blocks_[word_of(row)];
   const Word bit = bit_of(row);
-  for (int i = 0; i < count(); ++i) {
-    if (i == text) continue;
-    const bool up = leaves_up_[static_cast<std::size_t>(i)] != 0;
-    const bool down = leaves_down_[static_cast<std::size_t>(i)] != 0;
-    put_bit(block.rises[cell(i, text)], bit, up);
-    put_bit(block.falls[cell(i, text)], bit, down);
-    const int whole = distances_[cell(text, i)] + (up ? 1 : 0) - (down ? 1 : 0);
-    distances_[cell(text, i)] = whole;
-    distances_[cell(i, text)] = whole;
-  }
+  append_row(leaves_up_.data(), leaves_down_.data(), bit, &block.rises[cell(0, text)], &block.falls[cell(0, text)],
+             &distances_[cell(text, 0)], &distances_[cell(0, text)], stride_, lengths_.size());
   block.masks[cell(symbol, text)] |= bit;
   if (row > 0) blocks_[word_of(row - 1)].bottom[static_cast<std::size_t>(text)] = 0;
   block.bottom[static_cast<std::size_t>(text)] = bit;
+  empty_[static_cast<std::size_t>(text)] = 0;
   ++lengths_[static_cast<std::size_t>(text)];
 }
 

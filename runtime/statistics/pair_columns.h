@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,13 @@ class PairColumns {
   int length(int sequence) const { return lengths_[static_cast<std::size_t>(sequence)]; }
   // Distance of the first `rows` symbols of `pattern` from all of `text`; 0 <= rows <= length(pattern).
   int distance(int pattern, int rows, int text) const;
+
+  // By sequence: the lengths, and the distances of the whole sequences to the whole of `text`. The entry of `text`
+  // itself means nothing.
+  std::span<const int> lengths() const { return lengths_; }
+  std::span<const int> distances_to(int text) const {
+    return std::span(distances_).subspan(cell(text, 0), lengths_.size());
+  }
 
  private:
   using Word = std::uint64_t;
@@ -49,6 +57,7 @@ class PairColumns {
   std::vector<int> lengths_;
   std::vector<int> distances_;  // [text][pattern], whole against whole
   std::unordered_map<Symbol, int> symbols_;
+  std::vector<Word> empty_;  // by pattern: 1 where it has no symbol yet
   // Of the append in progress, by pattern: the difference that enters the block from above, and that of the last row.
   std::vector<Word> enters_up_, enters_down_, leaves_up_, leaves_down_;
 };

@@ -41,19 +41,27 @@ class PrefixEdit {
 
   void join(int index);
   void record(Member& member, Symbol action);
+  void settle_action(const Member& member);
+  void settle_action_beside_ended(const Member& member);
   void settle_end(Member& member);
-  void push(int place, Symbol symbol);
-  void settle_unpadded(const Member& member);
   void pad_ended();
+  void settle_padding(int place);
   void lengthen_to(int length);
-  bool all_ended() const;
+  bool all_ended() const { return ended_ == columns_.count(); }
 
   int limit_;
   std::vector<Member> members_;
-  std::vector<int> order_;        // place → index in members_
-  PairColumns columns_;           // by place; ended rollouts go on with END up to the longest
-  std::vector<Tally> padded_;     // by prefix length − 1
-  std::vector<Tally> unpadded_;   // by prefix length − 1
+  std::vector<int> order_;  // place → index in members_
+  int ended_ = 0;           // of those in order_
+  PairColumns columns_;     // by place; ended rollouts go on with END up to the longest
+
+  // What is settled about the prefixes of one length. A pair is in `both`, or in each of the other two.
+  struct Settled {
+    Tally::Bucket both;  // both rollouts have that many actions: the same padded or not
+    Tally padded;        // at least one ended before
+    Tally unpadded;
+  };
+  std::vector<Settled> settled_;         // by prefix length − 1
   std::vector<Tally::Bucket> finished_;  // unpadded, of pairs that both ended: their value at every longer prefix
 };
 

@@ -12,11 +12,12 @@ double ratio(double distance, int divisor) { return divisor == 0 ? 0.0 : distanc
 
 }  // namespace
 
-void Tally::Bucket::add(int distance) {
-  least = pairs == 0 ? distance : std::min(least, distance);
-  most = std::max(most, distance);
-  total += distance;
-  ++pairs;
+void Tally::Bucket::merge(const Bucket& other) {
+  if (other.pairs == 0) return;
+  least = pairs == 0 ? other.least : std::min(least, other.least);
+  most = std::max(most, other.most);
+  total += other.total;
+  pairs += other.pairs;
 }
 
 void add_to_buckets(std::vector<Bucket>& buckets, int distance, int divisor) {
@@ -58,13 +59,7 @@ PairSummary Tally::summary(Scale scale) const {
 
 PairSummary Tally::summary_over(int divisor) const {
   Bucket all = full_;
-  for (const Bucket& bucket : shorter_) {
-    if (bucket.pairs == 0) continue;
-    all.least = all.pairs == 0 ? bucket.least : std::min(all.least, bucket.least);
-    all.most = std::max(all.most, bucket.most);
-    all.total += bucket.total;
-    all.pairs += bucket.pairs;
-  }
+  for (const Bucket& bucket : shorter_) all.merge(bucket);
   const double share = static_cast<double>(all.pairs) * std::max(divisor, 1);
   return {static_cast<double>(all.total) / share, ratio(all.least, divisor), ratio(all.most, divisor)};
 }

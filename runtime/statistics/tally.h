@@ -18,7 +18,13 @@ class Tally {
     std::int64_t total = 0;
     int least = 0;
     int most = 0;
-    void add(int distance);
+    void add(int distance) {
+      least = pairs == 0 || distance < least ? distance : least;
+      most = distance > most ? distance : most;
+      total += distance;
+      ++pairs;
+    }
+    void merge(const Bucket& other);  // of the same divisor
   };
 
   explicit Tally(int divisor) : full_{.divisor = divisor} {}
@@ -27,6 +33,8 @@ class Tally {
 
   // One pair's distance. `divisor` is the longer length of the two sequences, at most that of the tally.
   void add(int distance, int divisor);
+  // All pairs of a bucket that has the tally's own divisor.
+  void merge(const Bucket& bucket) { full_.merge(bucket); }
   int pairs() const;
   // At least one pair must have been added. Normalised means: Σ (total / divisor) over ascending divisors, / pairs; with
   // one divisor only, total / (pairs · divisor) in a single rounding, so that 28/280 is the double 0.1.
