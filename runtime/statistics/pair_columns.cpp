@@ -43,19 +43,30 @@ void move_right(const Word* __restrict mask, const Word* __restrict bottom, Word
   }
 }
 
-// The bottom differences of one text are the new last row of its table as a pattern, against every other text: a column
-// of `rises` and `falls`.
-void append_row(const Word* __restrict up, const Word* __restrict down, Word bit, Word* __restrict rises,
-                Word* __restrict falls, int* distances_row, int* distances_column, std::size_t stride,
-                std::size_t count) {
+// Turns the bottom differences of a text into the bit that they are in the text's new last row, and adds them to the
+// distances.
+ALLOT_EVERY_WIDTH
+void settle_bottom(Word* __restrict up, Word* __restrict down, int* __restrict distances, Word bit, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const bool rose = up[i] != 0;
-    const bool fell = down[i] != 0;
-    rises[i * stride] = (rises[i * stride] & ~bit) | (rose ? bit : 0);
-    falls[i * stride] = (falls[i * stride] & ~bit) | (fell ? bit : 0);
-    distances_row[i] += static_cast<int>(rose) - static_cast<int>(fell);
-    distances_column[i * stride] = distances_row[i];
+    const Word rose = up[i] != 0 ? ~Word{0} : 0;
+    const Word fell = down[i] != 0 ? ~Word{0} : 0;
+    distances[i] += static_cast<int>(fell) - static_cast<int>(rose);
+    up[i] = rose & bit;
+    down[i] = fell & bit;
   }
+}
+
+// Writes that row: as a pattern the text is one column of `rises` and `falls`.
+void append_row(const Word* __restrict up, const Word* __restrict down, Word bit, Word* __restrict rises,
+                Word* __restrict falls, std::size_t stride, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i, rises += stride, falls += stride) {
+    *rises = (*rises & ~bit) | up[i];
+    *falls = (*falls & ~bit) | down[i];
+  }
+}
+
+void mirror(const int* row, int* column, std::size_t stride, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i, column += stride) *column = row[i];
 }
 
 }  // namespace
@@ -131,8 +142,10 @@ void PairColumns::grow(int text, int symbol) {
   if (word_of(row) == blocks_.size()) blocks_.push_back(make_block());
   Block& block = blocks_[word_of(row)];
   const Word bit = bit_of(row);
+  settle_bottom(leaves_up_.data(), leaves_down_.data(), &distances_[cell(text, 0)], bit, lengths_.size());
   append_row(leaves_up_.data(), leaves_down_.data(), bit, &block.rises[cell(0, text)], &block.falls[cell(0, text)],
-             &distances_[cell(text, 0)], &distances_[cell(0, text)], stride_, lengths_.size());
+             stride_, lengths_.size());
+  mirror(&distances_[cell(text, 0)], &distances_[cell(0, text)], stride_, lengths_.size());
   block.masks[cell(symbol, text)] |= bit;
   if (row > 0) blocks_[word_of(row - 1)].bottom[static_cast<std::size_t>(text)] = 0;
   block.bottom[static_cast<std::size_t>(text)] = bit;
