@@ -1,0 +1,43 @@
+// The border between the program and liballot_native.so, which holds LLVM: one exported function, these records.
+// Both sides come out of one build; `version` notices when they do not.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compiler/builtins/value.h"
+#include "compiler/native/emit.h"
+#include "lang/builtins.h"
+
+namespace allot::compiler::native {
+
+inline constexpr std::uint32_t abi_version = 1;
+inline constexpr const char* entry_name = "allot_native_compile";
+
+// What machine code may call: exactly these, by name.
+struct Symbol {
+  const char* name;
+  void* address;
+};
+
+struct Request {
+  std::uint32_t version = abi_version;
+  const lang::Program* program = nullptr;
+  Optimize level = Optimize::Full;
+  std::optional<Listing> listing;                   // text instead of an executable
+  std::span<const lang::Builtin> rows;
+  std::span<const Function> functions;              // by row
+  std::span<const Symbol> symbols;
+};
+
+struct Reply {
+  std::unique_ptr<Executable> executable;
+  std::string text;
+  std::optional<Error> error;
+};
+
+using Entry = void (*)(const Request&, Reply&);
+
+}  // namespace allot::compiler::native

@@ -1,0 +1,68 @@
+// Calls out of machine code: to built-ins and to the scratch, by names that the session defines and no others.
+#include "compiler/native/lowering.h"
+
+namespace allot::compiler::native {
+
+using lang::Base;
+using lang::Node;
+using lang::NodeId;
+
+llvm::FunctionCallee Lowering::runtime(const char* name, llvm::Type* result, std::vector<llvm::Type*> arguments) {
+  auto callee = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
+  if (auto* const function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) function->setDoesNotThrow();
+  return callee;
+}
+
+llvm::Value* Lowering::take(llvm::Value* cells, NodeId id) {
+  llvm::Type* const pointer = ir_.getPtrTy();
+  const auto function = runtime("allot_take", pointer, {pointer, ir_.getInt64Ty()});
+  llvm::Value* const memory = ir_.CreateCall(function, {scratch_, cells});
+  fail_if(ir_.CreateIsNull(memory), FaultKind::OutOfMemory, id);
+  return memory;
+}
+
+void Lowering::store_value(const Operand& operand, llvm::Value* value) {
+  if (operand.vector) {
+    const Operand present{ir_.getInt64(0), nullptr, operand.defined, Base::Int, false};
+    store_cell(present, value);
+    ir_.CreateStore(operand.bits, at(value, offsetof(Value, column)));
+    ir_.CreateStore(operand.second, at(value, offsetof(Value, column) + offsetof(Column, size)));
+  } else {
+    store_cell(operand, value);
+  }
+  ir_.CreateStore(ir_.getInt32(static_cast<std::uint32_t>(operand.base)), at(value, offsetof(Value, base)));
+  ir_.CreateStore(ir_.getInt8(operand.vector ? 1 : 0), at(value, offsetof(Value, vector)));
+}
+
+Operand Lowering::call(NodeId id) {
+  const Node& self = node(id);
+  const lang::Builtin& row = request_.rows[static_cast<std::size_t>(self.index)];
+  std::vector<Operand> operands;
+  for (const NodeId argument : self.args) operands.push_back(emit(argument));
+  for (std::size_t i = operands.size(); i < row.arguments.size(); ++i) {
+    const lang::Argument& argument = row.arguments[i];
+    const bool whole = argument.kind == lang::ArgumentKind::Int;
+    llvm::Value* const bits =
+        whole ? static_cast<llvm::Value*>(ir_.getInt64(static_cast<std::uint64_t>(static_cast<std::int64_t>(argument.fallback))))
+              : llvm::ConstantFP::get(ir_.getDoubleTy(), argument.fallback);
+    operands.push_back({bits, nullptr, ir_.getTrue(), whole ? Base::Int : Base::Real, false});
+  }
+  // Stored only now: an argument may be a call itself and use the same memory.
+  for (std::size_t i = 0; i < operands.size(); ++i) store_value(operands[i], at(arguments_, i * sizeof(Value)));
+  store_value(undefined(self.type), result_);
+  llvm::Type* const pointer = ir_.getPtrTy();
+  llvm::Type* const i32 = ir_.getInt32Ty();
+  const auto function = runtime("allot_call", i32, {pointer, pointer, ir_.getInt64Ty(), pointer, pointer});
+  const std::string name = "allot_builtin_" + std::string(row.name);
+  llvm::Value* const target = runtime(name.c_str(), i32, {pointer, pointer, pointer}).getCallee();
+  llvm::Value* const fault =
+      ir_.CreateCall(function, {target, arguments_, ir_.getInt64(operands.size()), result_, scratch_});
+  fail_if(ir_.CreateICmpNE(fault, ir_.getInt32(0)), fault, id);
+  Operand result = load_cell(result_, self.type.vector() ? Base::Int : self.type.base);
+  if (!self.type.vector()) return result;
+  return {ir_.CreateLoad(pointer, at(result_, offsetof(Value, column))),
+          ir_.CreateLoad(ir_.getInt64Ty(), at(result_, offsetof(Value, column) + offsetof(Column, size))),
+          result.defined, self.type.base, true};
+}
+
+}  // namespace allot::compiler::native

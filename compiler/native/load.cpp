@@ -1,0 +1,110 @@
+// Loads LLVM at the first compile. The library stands beside the program or the Python module that asks, or beside it
+// in lib/; in a build tree, where the build has put it. It is never unloaded: code that it made may still run.
+#include <dlfcn.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+#include "compiler/builtins/table.h"
+#include "compiler/native/abi.h"
+#include "runtime/math/sum.h"
+
+namespace allot::compiler {
+namespace {
+
+using native::Entry;
+
+// ---- what machine code may call
+
+Cell* take(Scratch& scratch, std::int64_t count) noexcept { return scratch.take(count); }
+
+FaultKind call_builtin(Function function, const Value* arguments, std::size_t count, Value& result,
+                       Scratch& scratch) noexcept {
+  return call(function, arguments, count, result, scratch);
+}
+
+// 1 and the mean, or 0 for none.
+std::int32_t mean_of(const double* values, std::int64_t count, double* result) noexcept {
+  const std::optional<double> mean = math::mean({values, static_cast<std::size_t>(count)});
+  *result = mean.value_or(0);
+  return mean ? 1 : 0;
+}
+
+double remainder_of(double a, double b) noexcept { return std::fmod(a, b); }
+
+std::vector<native::Symbol> symbols() {
+  return {{"allot_take", reinterpret_cast<void*>(&take)},
+          {"allot_call", reinterpret_cast<void*>(&call_builtin)},
+          {"allot_mean", reinterpret_cast<void*>(&mean_of)},
+          {"allot_remainder", reinterpret_cast<void*>(&remainder_of)}};
+}
+
+// ---- the library
+
+constexpr const char* library_name = "liballot_native.so";
+
+std::filesystem::path own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code ignored;
+  return std::filesystem::canonical(info.dli_fname, ignored).parent_path();
+}
+
+std::filesystem::path library_path() {
+  const std::filesystem::path own = own_folder();
+  std::error_code ignored;
+  for (const auto& folder : {own, own / ".." / "lib", own / ".." / "lib" / "allot"}) {
+    if (std::filesystem::exists(folder / library_name, ignored)) return folder / library_name;
+  }
+  return ALLOT_NATIVE_LIBRARY;
+}
+
+Result<Entry> load() {
+  const std::filesystem::path path = library_path();
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    return Error{"The compiler could not be loaded: " + std::string(why == nullptr ? "unknown reason" : why) + ".",
+                 std::string("put ") + library_name + " beside the program; without it policies run in the evaluator"};
+  }
+  void* const entry = dlsym(library, native::entry_name);
+  if (entry == nullptr)
+    return Error{"The compiler at " + path.string() + " does not belong to this program.", "install both from one build"};
+  return reinterpret_cast<Entry>(entry);
+}
+
+Result<native::Reply> request(const lang::Program& program, Optimize level, std::optional<Listing> listing) {
+  static const Result<Entry> entry = load();
+  if (!entry) return entry.error();
+  const std::vector<Function> functions = implementations();
+  const std::vector<native::Symbol> callable = symbols();
+  native::Request asked;
+  asked.program = &program;
+  asked.level = level;
+  asked.listing = listing;
+  asked.rows = lang::builtins();
+  asked.functions = functions;
+  asked.symbols = callable;
+  native::Reply reply;
+  (*entry)(asked, reply);
+  if (reply.error) return *reply.error;
+  return reply;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> compile(const lang::Program& program, Optimize level) {
+  Result<native::Reply> reply = request(program, level, std::nullopt);
+  if (!reply) return reply.error();
+  return std::move(reply->executable);
+}
+
+Result<std::string> emit(const lang::Program& program, Listing listing, Optimize level) {
+  Result<native::Reply> reply = request(program, level, listing);
+  if (!reply) return reply.error();
+  return std::move(reply->text);
+}
+
+}  // namespace allot::compiler

@@ -1,0 +1,19 @@
+// A program as one LLVM module.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/native/abi.h"
+
+namespace allot::compiler::native {
+
+std::string handler_name(std::size_t index);
+inline constexpr const char* hit_name = "hit";
+
+Result<std::unique_ptr<llvm::Module>> lower(const Request& request, llvm::TargetMachine& machine,
+                                            llvm::LLVMContext& context);
+// The short list that pays for itself on handlers of a few dozen operations.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace allot::compiler::native

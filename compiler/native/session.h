@@ -1,0 +1,42 @@
+// The one LLVM session of the process: target machine, JIT, and the names that machine code may use. It lives as long
+// as an executable does; executables hold it.
+#pragma once
+
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "compiler/native/abi.h"
+
+namespace allot::compiler::native {
+
+class Session {
+ public:
+  // The running session, or a new one.
+  static Result<std::shared_ptr<Session>> get(const Request& request);
+
+  // Machine code for the handlers of a program, and the addresses by handler; the condition of `hit` comes last.
+  struct Code {
+    llvm::orc::JITDylib* library = nullptr;
+    std::vector<void*> functions;
+  };
+  Result<Code> compile(const Request& request);
+  void remove(llvm::orc::JITDylib& library);
+  Result<std::string> emit(const Request& request);
+
+ private:
+  Session() = default;
+  Result<void> start(const Request& request);
+  void select(Optimize level);
+
+  std::mutex mutex_;   // LLVM's target machine serves one compilation at a time
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  llvm::orc::JITDylib* runtime_ = nullptr;
+  std::uint64_t versions_ = 0;
+};
+
+}  // namespace allot::compiler::native

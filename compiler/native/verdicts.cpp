@@ -1,0 +1,121 @@
+#include "compiler/native/lowering.h"
+
+namespace allot::compiler::native {
+
+using lang::NodeId;
+
+llvm::Value* Lowering::holds(const Operand& operand) { return ir_.CreateAnd(operand.defined, operand.bits); }
+
+void Lowering::handler(const std::string& name) {
+  begin(name);
+  llvm::BasicBlock* const after = block("effects");
+  llvm::BasicBlock* const end = block("end");
+  target_ = open_target("fault");
+  FaultTarget fault = target_;
+  Lets always;
+  for (std::size_t i = 0; i < handler_.rules.size(); ++i) {
+    const NodeId condition = handler_.rules[i].condition;
+    llvm::BasicBlock* const answers = block("answers");
+    llvm::BasicBlock* const next = block("next_rule");
+    ir_.CreateCondBr(condition < 0 ? ir_.getTrue() : holds(emit(condition)), answers, next);
+    if (i == 0) always = known_;
+    const Lets before = known_;
+    enter(answers);
+    answer(i);
+    target_ = fault;
+    ir_.CreateBr(after);
+    known_ = before;
+    enter(next);
+  }
+  ir_.CreateBr(after);
+  if (close_target(fault)) {
+    enter(fault.block);
+    ir_.CreateStore(fault.kind, at(outcome_, offsetof(Outcome, fault)));
+    ir_.CreateStore(fault.node, at(outcome_, offsetof(Outcome, fault_node)));
+    ir_.CreateBr(end);
+  }
+  enter(after);
+  known_ = always;
+  effects(handler_.effects);
+  ir_.CreateBr(end);
+  enter(end);
+  ir_.CreateRetVoid();
+}
+
+void Lowering::expression(const std::string& name) {
+  begin(name);
+  target_ = open_target("fault");
+  FaultTarget fault = target_;
+  store_cell(emit(handler_.effects.front().value), outcome_);
+  ir_.CreateRetVoid();
+  if (!close_target(fault)) return;
+  enter(fault.block);
+  store_cell(undefined(lang::Type{}), outcome_);
+  ir_.CreateRetVoid();
+}
+
+// All operands first: a fault in one of them leaves the outcome as it was.
+void Lowering::answer(std::size_t index) {
+  const lang::Rule& rule = handler_.rules[index];
+  struct Place {
+    NodeId id;
+    std::uint64_t cell;
+    std::uint64_t column;
+    bool vector_only;
+  };
+  const Place places[] = {{rule.verdict.amount, offsetof(Outcome, amount), offsetof(Outcome, amounts), false},
+                          {rule.verdict.up_to, offsetof(Outcome, up_to), offsetof(Outcome, up_tos), false},
+                          {rule.verdict.mask, 0, offsetof(Outcome, mask), true},
+                          {rule.verdict.subset, 0, offsetof(Outcome, subset), true}};
+  std::vector<Operand> operands;
+  for (const Place& place : places) operands.push_back(place.id < 0 ? Operand{} : emit(place.id));
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = operands[i];
+    if (operand.bits == nullptr) continue;
+    if (!operand.vector) {
+      if (!places[i].vector_only) store_cell(operand, at(outcome_, places[i].cell));
+      continue;
+    }
+    llvm::Value* const column = at(outcome_, places[i].column);
+    llvm::Value* const none = llvm::ConstantPointerNull::get(ir_.getPtrTy());
+    ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.bits, none), column);
+    ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.second, ir_.getInt64(0)),
+                    at(column, offsetof(Column, size)));
+  }
+  ir_.CreateStore(ir_.getInt32(static_cast<std::uint32_t>(index)), at(outcome_, offsetof(Outcome, rule)));
+  holes(rule);
+}
+
+// Holes are undefined already; one that faults stays so.
+void Lowering::holes(const lang::Rule& rule) {
+  std::uint64_t next = 0;
+  llvm::Value* array = nullptr;
+  llvm::BasicBlock* const skip = block("no_holes");
+  for (const lang::MessagePart& part : rule.because) {
+    if (part.hole < 0) continue;
+    if (array == nullptr) {
+      array = ir_.CreateLoad(ir_.getPtrTy(), at(outcome_, offsetof(Outcome, holes)));
+      llvm::BasicBlock* const some = block("holes");
+      ir_.CreateCondBr(ir_.CreateIsNull(array), skip, some);
+      enter(some);
+    }
+    target_ = open_target("hole_fault");
+    FaultTarget fault = target_;
+    llvm::BasicBlock* const filled = block("filled");
+    const Lets before = known_;
+    const Operand value = emit(part.hole);
+    if (!value.vector) store_cell(value, at(array, next * sizeof(Cell)));
+    ++next;
+    ir_.CreateBr(filled);
+    if (close_target(fault)) {
+      known_ = before;
+      enter(fault.block);
+      ir_.CreateBr(filled);
+    }
+    enter(filled);
+  }
+  ir_.CreateBr(skip);
+  enter(skip);
+}
+
+}  // namespace allot::compiler::native
