@@ -33,14 +33,18 @@ class Pool:
         if not prompts:
             raise ValueError("the pool is empty: give at least one prompt")
         self.prompts, self.position = prompts, 0
+        self.returned: list[str] = []
 
     def draw(self, count: int) -> list[str]:
-        drawn = [self.prompts[(self.position + i) % len(self.prompts)] for i in range(count)]
-        self.position += count
+        drawn, self.returned = self.returned[:count], self.returned[count:]
+        fresh = count - len(drawn)
+        drawn += [self.prompts[(self.position + i) % len(self.prompts)] for i in range(fresh)]
+        self.position += fresh
         return drawn
 
-    def give_back(self, count: int) -> None:
-        self.position -= count
+    def give_back(self, prompts: list[str]) -> None:
+        """Drawn but not opened: the next draw starts with them."""
+        self.returned = prompts + self.returned
 
 
 class Driver:
@@ -96,7 +100,8 @@ class Driver:
     def save(self, folder: str | Path) -> None:
         """Writes the engine's state beside TRL's checkpoint. Passes the barrier of an open iteration first."""
         self._barrier()
-        state = dict(engine=self.engine.save_state(), iteration=self.iteration, position=self.pool.position)
+        state = dict(engine=self.engine.save_state(), iteration=self.iteration, position=self.pool.position,
+                     returned=self.pool.returned)
         Path(folder, STATE_FILE).write_text(json.dumps(state))
 
     def restore(self, folder: str | Path) -> None:
@@ -105,7 +110,8 @@ class Driver:
             raise FileNotFoundError(f"{path} is missing: the checkpoint was not written under allot's callback")
         state = json.loads(path.read_text())
         self.engine.restore(state["engine"])
-        self.iteration, self.pool.position = state["iteration"], state["position"]
+        self.iteration = state["iteration"]
+        self.pool.position, self.pool.returned = state["position"], state["returned"]
 
     # --- inside
 
@@ -115,7 +121,7 @@ class Driver:
             return
         self.collector.events.append(("end_iteration", (), {}))
         self.engine.end_iteration()
-        self.pool.give_back(len(self.engine.unused_prompts()))
+        self.pool.give_back(self.engine.unused_prompts())
         self.iteration += 1
         self._open = False
 
