@@ -29,6 +29,9 @@ struct Turn {
   double logprob = 0;          // their summed log-probability, nats
   double entropy = 0;          // their summed entropy, nats
   int calls = 0;               // tool calls
+  // The rollout's last turn: it ended by it, and ended() follows. From here on it is not live, so that what a `turn`
+  // point sees does not depend on whether the score or a sibling's turn is reported first.
+  bool last = false;
 };
 
 // How a rollout ended by itself (a stopped one ends by order and is not reported again).

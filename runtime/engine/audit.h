@@ -1,0 +1,45 @@
+// What goes into the journal, in the engine's words. Without a run folder it does nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/judge.h"
+#include "runtime/engine/live_group.h"
+
+namespace allot::engine {
+
+// What became of a verdict.
+enum class Carried { Out, Shadow, HeldOut, Late };
+std::string_view name(Carried carried);
+
+class Audit {
+ public:
+  Audit();
+  ~Audit();
+  Audit(Audit&&) noexcept;
+  Audit& operator=(Audit&&) noexcept;
+
+  // Opens a new segment in `settings.run_folder` and writes what is needed to read the rest by itself.
+  static Result<Audit> open(const Settings& settings, const Policy* policy);
+  bool on() const { return impl_ != nullptr; }
+
+  void resumed(int iteration);
+  void begin(int iteration, std::size_t prompts);
+  void opened(const LiveGroup& group);
+  void started(int group, int first, int count);
+  void decided(const Judge& judge, const Decision& decision, int iteration, int group, int turn, Carried carried);
+  void closed(const LiveGroup& group, const GroupResult& result);
+  void note(int iteration, std::string_view text);
+  // Everything so far is on disk when this returns; `state` replaces the snapshot.
+  Result<void> barrier(const IterationReport& report, const std::string& state);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace allot::engine

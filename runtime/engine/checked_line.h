@@ -1,0 +1,19 @@
+// One JSON object a line whose last member is the CRC-32C of everything before it: still plain JSON lines to any other
+// reader, and a flipped bit or a cut line is noticed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace allot::engine {
+
+// Text that is not UTF-8 is written with replacement characters rather than not at all.
+std::string dump(const nlohmann::ordered_json& json);
+
+// `object` is the text of a JSON object with at least one member; the result ends without a line end.
+std::string seal(std::string object);
+bool is_sealed(std::string_view line);
+
+}  // namespace allot::engine

@@ -1,0 +1,163 @@
+// When each decision point comes, and what is made of the answer.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+
+namespace allot::engine {
+
+using lang::Point;
+using lang::RolloutsField;
+
+std::optional<Verdict> LiveEngine::consult(int handler, LiveGroup& group, int turn) {
+  Decision decision = judge_->ask(handler, group, turn, run_facts(), store_, Effects::Keep);
+  const bool stop = decision.verdict.rollouts == RolloutsField::Stop;
+  const GroupLog& log = group.log;
+  Carried carried = Carried::Out;
+  if (shadow()) {
+    carried = Carried::Shadow;
+  } else if (stop && trust_.in_holdout(log.prompt, iteration_, log.slot, log.round)) {
+    carried = Carried::HeldOut;
+  }
+  if (stop && carried != Carried::Out) group.held_out = true;
+  if (policy_->program().handlers[static_cast<std::size_t>(handler)].point == Point::Turn) {
+    group.gate.asked = true;
+    group.gate.stop = group.gate.stop || stop;
+    group.gate.carried_out = group.gate.carried_out || (stop && carried == Carried::Out);
+  }
+  audit_.decided(*judge_, decision, iteration_, log.group, turn, carried);
+  note_fault(decision);
+  if (carried != Carried::Out || decision.verdict.rule < 0) return std::nullopt;
+  return std::move(decision.verdict);
+}
+
+void LiveEngine::note_fault(const Decision& decision) {
+  if (!decision.fault) return;
+  if (settings_.stop_on_fault) {
+    fatal_ = Error{"The policy faulted: " + decision.fault->text + ".", "the run stops on a fault, as it was told to"};
+  }
+  // The journal has all of them; a person wants to see the first.
+  if (judge_->counts().faults == 1) messages_.push_back("fault: " + decision.fault->text + "; the default was taken.");
+}
+
+bool LiveEngine::asks_turn(const LiveGroup& group, int turn) const {
+  const int handler = points_.find(Point::Turn, turn);
+  if (handler == no_handler) return false;
+  const std::vector<int>& fired = group.turn_handlers_fired;
+  return !points_.numbered(handler) || std::find(fired.begin(), fired.end(), handler) == fired.end();
+}
+
+// `turn N` comes once every live rollout has executed N turns. Held rollouts wait for their siblings at the first N
+// that they reach, so no rollout is ever ahead of a point that is still to come.
+void LiveEngine::pass_turn_points(LiveGroup& group, Orders& orders) {
+  if (!judge_) return;
+  for (auto least = group.log.least_live_turns(); least && *least > group.turn_passed;
+       least = group.log.least_live_turns()) {
+    const int turn = ++group.turn_passed;
+    if (!asks_turn(group, turn)) {
+      ++tallies_.points_without_handler;
+      continue;
+    }
+    const int handler = points_.find(Point::Turn, turn);
+    if (points_.numbered(handler)) group.turn_handlers_fired.push_back(handler);
+    if (const auto verdict = consult(handler, group, turn)) carry_out(group, *verdict, orders);
+  }
+  hold_or_release(group, orders);
+}
+
+void LiveEngine::hold_or_release(LiveGroup& group, Orders& orders) {
+  for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
+    RolloutLog& rollout = group.log.rollouts[sample];
+    const bool ahead = !shadow() && rollout.live() && rollout.turns() > group.turn_passed &&
+                       asks_turn(group, rollout.turns());
+    if (ahead == rollout.held) continue;
+    rollout.held = ahead;
+    const RolloutRef ref{group.log.group, static_cast<int>(sample)};
+    if (ahead) {
+      orders.hold.push_back(ref);
+    } else if (rollout.live()) {
+      orders.release.push_back(ref);
+    }
+  }
+}
+
+void LiveEngine::ask_result(LiveGroup& group, Orders& orders) {
+  const int handler = judge_ ? points_.find(Point::Result) : no_handler;
+  if (handler == no_handler) {
+    ++tallies_.points_without_handler;
+    return;
+  }
+  const auto verdict = consult(handler, group, current_turn(group.log));
+  if (verdict) carry_out(group, *verdict, orders);
+}
+
+// When nothing is outstanding the wave is over; what starts nothing ends the group.
+void LiveEngine::settle(LiveGroup& group, Orders& orders) {
+  if (group.closed || group.log.counts().outstanding > 0) return;
+  if (!group.ended_by_verdict) {
+    ++group.log.wave;
+    ++tallies_.waves;
+    if (ask_wave(group, orders) > 0) return;
+  }
+  close(group, orders);
+}
+
+// Rollouts started. The default is to complete the group to what was planned.
+int LiveEngine::ask_wave(LiveGroup& group, Orders& orders) {
+  const auto to_planned = [&] {
+    return start_more(group, group.log.planned - static_cast<int>(group.log.rollouts.size()), orders);
+  };
+  const int handler = judge_ ? points_.find(Point::Wave, group.log.wave) : no_handler;
+  if (handler == no_handler) {
+    ++tallies_.points_without_handler;
+    return to_planned();
+  }
+  const auto verdict = consult(handler, group, current_turn(group.log));
+  if (!verdict) return to_planned();
+  const std::optional<int> started = carry_out(group, *verdict, orders);
+  return started ? *started : group.ended_by_verdict ? 0 : to_planned();
+}
+
+// A `turn N` that never came while a rollout was live is asked all the same, for the run's table alone. A group whose
+// turns were cut short by a verdict is not: they say nothing of turn N.
+void LiveEngine::ask_late(LiveGroup& group) {
+  for (const int handler : points_.turn_handlers()) {
+    const std::vector<int>& fired = group.turn_handlers_fired;
+    if (std::find(fired.begin(), fired.end(), handler) != fired.end()) continue;
+    const int turn = points_.number(handler);
+    const Decision decision = judge_->ask(handler, group, turn, run_facts(), store_, Effects::Discard);
+    ++tallies_.late_questions;
+    group.gate.asked = true;
+    if (decision.verdict.rollouts == RolloutsField::Stop) {
+      group.gate.late = !group.gate.stop || group.gate.late;
+      group.gate.stop = true;
+    }
+    audit_.decided(*judge_, decision, iteration_, group.log.group, turn, Carried::Late);
+    note_fault(decision);
+  }
+}
+
+void LiveEngine::ask_finish(LiveGroup& group) {
+  const int handler = points_.find(Point::Finish);
+  if (handler == no_handler) {
+    ++tallies_.points_without_handler;
+    return;
+  }
+  if (const auto verdict = consult(handler, group, current_turn(group.log))) keep_fields(group, *verdict);
+}
+
+// A later point may replace a field; a drop is final.
+void LiveEngine::keep_fields(LiveGroup& group, const Verdict& verdict) {
+  if (verdict.slot != lang::SlotField::Default) group.slot = verdict.slot;
+  const bool stops = verdict.rollouts == RolloutsField::Stop;
+  if (group.dropped || (verdict.group == lang::GroupField::Default && !stops)) return;
+  group.reason = verdict.reason;
+  group.where = verdict.where;
+  if (verdict.group == lang::GroupField::Drop) group.dropped = group.ended_by_verdict = true;
+  if (verdict.group != lang::GroupField::Train) return;
+  group.subset = verdict.subset;
+  group.normalize = verdict.normalize;
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,60 @@
+#include "runtime/engine/group_log.h"
+
+#include <algorithm>
+
+namespace allot::engine {
+
+void GroupLog::append(int sample, const Turn& turn, bool keep_observation) {
+  RolloutLog& rollout = rollouts[static_cast<std::size_t>(sample)];
+  rollout.actions.push_back(actions.intern(turn.action));
+  if (keep_observation) rollout.observations.push_back(observations.intern(turn.observation));
+  rollout.tokens += turn.tokens;
+  rollout.calls += turn.calls;
+  rollout.invalid += turn.valid ? 0 : 1;
+  rollout.logprob += turn.logprob;
+  rollout.entropy += turn.entropy;
+  rollout.last_turn = turn.last;
+}
+
+GroupCounts GroupLog::counts() const {
+  GroupCounts counts;
+  counts.started = static_cast<int>(rollouts.size());
+  for (const RolloutLog& rollout : rollouts) {
+    counts.live += rollout.live();
+    counts.outstanding += rollout.outstanding();
+    counts.errors += rollout.errored();
+    counts.scored += rollout.scored();
+    counts.nonfinite += rollout.nonfinite;
+    counts.hits += rollout.hit.value_or(false);
+    counts.misses += rollout.scored() && !rollout.hit.value_or(false);
+    counts.tokens += rollout.tokens;
+    counts.calls += rollout.calls;
+    counts.turns += rollout.turns();
+  }
+  return counts;
+}
+
+std::optional<int> GroupLog::least_live_turns() const {
+  std::optional<int> least;
+  for (const RolloutLog& rollout : rollouts) {
+    if (rollout.live()) least = least ? std::min(*least, rollout.turns()) : rollout.turns();
+  }
+  return least;
+}
+
+std::vector<double> GroupLog::scored_rewards() const {
+  std::vector<double> rewards;
+  for (const RolloutLog& rollout : rollouts) {
+    if (rollout.reward) rewards.push_back(*rollout.reward);
+  }
+  return rewards;
+}
+
+bool GroupLog::flat(double tolerance) const {
+  const std::vector<double> rewards = scored_rewards();
+  if (rewards.size() < 2) return false;
+  const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
+  return *high - *low <= tolerance;
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,173 @@
+#include "runtime/engine/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runtime/engine/checked_line.h"
+
+namespace allot::engine {
+namespace {
+
+constexpr std::uint64_t segment_bytes = std::uint64_t{64} << 20;
+
+Error cannot(std::string_view what, const std::filesystem::path& file) {
+  const int number = errno;
+  const char* help = number == ENOSPC ? "free some space; the run can be resumed from its last checkpoint" : "";
+  return Error{fmt::format("Cannot {} {}: {}.", what, file.string(), std::strerror(number)), help};
+}
+
+// Writes all of `text`; errno tells why where it cannot.
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(file, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);  // not every filesystem can; the file itself is on disk
+  ::close(file);
+}
+
+std::vector<std::filesystem::path> segments(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Result<JournalWriter> JournalWriter::open(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", folder.string(), error.message()), ""};
+  const std::vector<std::filesystem::path> there = segments(folder);
+  int next = 1;
+  for (const auto& file : there) next = std::max(next, std::atoi(file.stem().c_str()) + 1);
+  JournalWriter writer(folder, next);
+  auto opened = writer.open_segment();
+  if (!opened) return opened.error();
+  return writer;
+}
+
+JournalWriter::~JournalWriter() { close(); }
+
+JournalWriter::JournalWriter(JournalWriter&& other) noexcept { *this = std::move(other); }
+
+JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  folder_ = std::move(other.folder_);
+  segment_ = other.segment_;
+  file_ = std::exchange(other.file_, -1);
+  written_ = other.written_;
+  buffer_ = std::move(other.buffer_);
+  return *this;
+}
+
+Result<void> JournalWriter::open_segment() {
+  const std::filesystem::path file = folder_ / fmt::format("{:06}.jsonl", segment_);
+  file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0) return cannot("open", file);
+  written_ = 0;
+  sync_folder(folder_);
+  return {};
+}
+
+void JournalWriter::close() {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+}
+
+void JournalWriter::append(const nlohmann::ordered_json& record) {
+  buffer_ += seal(dump(record));
+  buffer_ += '\n';
+}
+
+Result<void> JournalWriter::barrier() {
+  const std::filesystem::path file = folder_ / fmt::format("{:06}.jsonl", segment_);
+  if (!write_all(file_, buffer_)) {
+    const Error error = cannot("write", file);
+    // What was half written goes, so that the next try does not leave a broken line in the middle.
+    if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
+    return error;
+  }
+  if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) return cannot("write", file);
+  written_ += buffer_.size();
+  buffer_.clear();
+  if (written_ < segment_bytes) return {};
+  close();
+  ++segment_;
+  return open_segment();
+}
+
+Result<void> replace_file(const std::filesystem::path& file, std::string_view text) {
+  std::filesystem::path draft = file;
+  draft += ".new";
+  const int out = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (out < 0) return cannot("open", draft);
+  const bool good = write_all(out, text) && (::fsync(out) == 0 || errno == EINVAL);
+  if (!good) {
+    const Error error = cannot("write", draft);
+    ::close(out);
+    ::unlink(draft.c_str());
+    return error;
+  }
+  if (::close(out) != 0) return cannot("write", draft);
+  if (::rename(draft.c_str(), file.c_str()) != 0) return cannot("replace", file);
+  sync_folder(file.parent_path());
+  return {};
+}
+
+namespace {
+
+// One segment. `whole` tells whether the line ended with a line end.
+void read_line(const std::string& line, bool whole, const std::filesystem::path& file, std::int64_t number,
+               JournalProblems& problems, const std::function<void(const nlohmann::ordered_json&)>& use) {
+  if (is_sealed(line)) {
+    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (!record.is_discarded()) return use(record);
+  }
+  if (!whole) {
+    ++problems.cut_lines;
+    return;
+  }
+  problems.damaged.push_back(fmt::format("{}:{}: the line is damaged: its checksum does not fit.", file.string(), number));
+}
+
+}  // namespace
+
+Result<JournalProblems> read_journal(const std::filesystem::path& folder,
+                                     const std::function<void(const nlohmann::ordered_json&)>& use) {
+  const std::vector<std::filesystem::path> files = segments(folder);
+  if (files.empty()) return Error{"There is no journal in " + folder.string() + ".", "give the folder of a run"};
+  JournalProblems problems;
+  for (const auto& file : files) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) return cannot("read", file);
+    std::string line;
+    for (std::int64_t number = 1; std::getline(stream, line); ++number) {
+      read_line(line, !stream.eof(), file, number, problems, use);
+    }
+  }
+  return problems;
+}
+
+}  // namespace allot::engine

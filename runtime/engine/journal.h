@@ -1,0 +1,57 @@
+// The journal on disk: segments of checksummed lines that are only ever appended to.
+//
+// Lines are gathered in memory and written at barriers, so a run that is killed loses the iteration in flight and
+// nothing before it; a line that was cut off by the kill is recognised and left out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/result.h"
+
+namespace allot::engine {
+
+class JournalWriter {
+ public:
+  // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, …
+  static Result<JournalWriter> open(const std::filesystem::path& folder);
+  ~JournalWriter();
+  JournalWriter(JournalWriter&& other) noexcept;
+  JournalWriter& operator=(JournalWriter&& other) noexcept;
+
+  void append(const nlohmann::ordered_json& record);
+  // All lines so far are on disk when this returns. A full disk is an error; the lines stay in memory and are tried
+  // again at the next barrier.
+  Result<void> barrier();
+
+ private:
+  JournalWriter(std::filesystem::path folder, int segment) : folder_(std::move(folder)), segment_(segment) {}
+  Result<void> open_segment();
+  void close();
+
+  std::filesystem::path folder_;
+  int segment_ = 0;
+  int file_ = -1;
+  std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
+  std::string buffer_;
+};
+
+// Replaces `file` by `text` so that a reader, or a crash, finds the old text or the new one and nothing between.
+Result<void> replace_file(const std::filesystem::path& file, std::string_view text);
+
+struct JournalProblems {
+  std::vector<std::string> damaged;  // "journal/000001.jsonl:17: …", one a line
+  int cut_lines = 0;                 // last lines of segments that end in the middle
+};
+
+// Calls `use` for every good record in order. An error says that there is no journal, or that it cannot be read.
+Result<JournalProblems> read_journal(const std::filesystem::path& folder,
+                                     const std::function<void(const nlohmann::ordered_json&)>& use);
+
+}  // namespace allot::engine

@@ -1,0 +1,145 @@
+#include "runtime/engine/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace allot::engine {
+
+using lang::BaseUnit;
+
+namespace {
+constexpr std::int64_t calls_per_turn = 1;
+}  // namespace
+
+Ledger::Ledger(const lang::Program& program, const std::vector<lang::Cell>& parameters, int tokens_per_turn,
+               bool enforced)
+    : tokens_per_turn_(tokens_per_turn), enforced_(enforced) {
+  for (const lang::Budget& budget : program.budgets) {
+    Account account;
+    account.unit = budget.unit;
+    account.amount = lang::value(budget.amount, parameters);
+    account.per_run = budget.per_run;
+    account.carry_over = budget.carry_over;
+    account.total = static_cast<double>(account.amount);
+    accounts_.push_back(account);
+  }
+}
+
+void Ledger::begin_iteration() {
+  for (Account& account : accounts_) {
+    if (account.per_run || !begun_) continue;
+    const double rest = account.carry_over ? std::max(0.0, account.total - account.spent) : 0.0;
+    account.total = static_cast<double>(account.amount) + rest;
+    account.spent = 0;
+  }
+  begun_ = true;
+}
+
+void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun) {
+  for (Account& account : accounts_) {
+    for (const Account& saved : accounts) {
+      if (saved.unit != account.unit || saved.per_run != account.per_run) continue;
+      account.total = saved.total + static_cast<double>(account.amount - saved.amount);
+      account.spent = saved.spent;
+      account.reserved = 0;
+    }
+  }
+  conservation_ = conservation;
+  begun_ = begun;
+}
+
+double Ledger::need(BaseUnit unit) const {
+  switch (unit) {
+    case BaseUnit::Rollouts: return 1;
+    case BaseUnit::Tokens: return static_cast<double>(tokens_per_turn_);
+    case BaseUnit::Calls: return calls_per_turn;
+    default: return 0;
+  }
+}
+
+int Ledger::affordable(int wanted) const {
+  if (!enforced_) return wanted;
+  double most = wanted;
+  for (const Account& account : accounts_) {
+    if (account.unit == BaseUnit::Seconds) {
+      if (account.left() <= 0) return 0;
+    } else if (const double each = need(account.unit); each > 0) {
+      most = std::min(most, std::floor(account.left() / each));
+    }
+  }
+  return static_cast<int>(std::max(0.0, most));
+}
+
+void Ledger::start(Permit& permit) {
+  permit = {true, tokens_per_turn_, calls_per_turn};
+  move(BaseUnit::Rollouts, 1, 0);
+  move(BaseUnit::Tokens, static_cast<double>(permit.tokens), 0);
+  move(BaseUnit::Calls, static_cast<double>(permit.calls), 0);
+  ++conservation_.started;
+  ++conservation_.in_flight;
+}
+
+void Ledger::settle(Permit& permit, const Turn& turn) {
+  overruns_ += turn.tokens > permit.tokens || turn.calls > permit.calls;
+  move(BaseUnit::Tokens, -static_cast<double>(permit.tokens), turn.tokens);
+  move(BaseUnit::Calls, -static_cast<double>(permit.calls), turn.calls);
+  permit.tokens = 0;
+  permit.calls = 0;
+}
+
+bool Ledger::reserve_turn(Permit& permit) {
+  if (!covers(BaseUnit::Tokens, static_cast<double>(tokens_per_turn_)) || !covers(BaseUnit::Calls, calls_per_turn)) {
+    return false;
+  }
+  permit.tokens = tokens_per_turn_;
+  permit.calls = calls_per_turn;
+  move(BaseUnit::Tokens, static_cast<double>(permit.tokens), 0);
+  move(BaseUnit::Calls, static_cast<double>(permit.calls), 0);
+  return true;
+}
+
+void Ledger::end(Permit& permit, bool charge_rollout) {
+  if (permit.rollout) move(BaseUnit::Rollouts, -1, charge_rollout ? 1 : 0);
+  move(BaseUnit::Tokens, -static_cast<double>(permit.tokens), 0);
+  move(BaseUnit::Calls, -static_cast<double>(permit.calls), 0);
+  permit = {};
+}
+
+void Ledger::seconds_passed(double seconds) { move(BaseUnit::Seconds, 0, seconds); }
+
+bool Ledger::seconds_exhausted() const {
+  const Account* seconds = account(BaseUnit::Seconds);
+  return enforced_ && seconds != nullptr && seconds->left() <= 0;
+}
+
+void Ledger::close_group(Fate fate, int rollouts) {
+  conservation_.in_flight -= rollouts;
+  switch (fate) {
+    case Fate::Trained: conservation_.accepted += rollouts; break;
+    case Fate::Dropped: conservation_.dropped += rollouts; break;
+    case Fate::Surplus:
+    case Fate::Cancelled: conservation_.cancelled += rollouts; break;
+  }
+}
+
+const Account* Ledger::account(BaseUnit unit) const {
+  const auto found = std::find_if(accounts_.begin(), accounts_.end(), [&](const Account& a) { return a.unit == unit; });
+  return found == accounts_.end() ? nullptr : &*found;
+}
+
+bool Ledger::covers(BaseUnit unit, double amount) const {
+  return !enforced_ || std::none_of(accounts_.begin(), accounts_.end(), [&](const Account& account) {
+    return account.unit == unit && account.left() < amount;
+  });
+}
+
+// One unit may be declared per run and per iteration: both accounts move.
+void Ledger::move(BaseUnit unit, double reserved, double spent) {
+  for (Account& account : accounts_) {
+    if (account.unit != unit) continue;
+    account.reserved += reserved;
+    account.spent += spent;
+  }
+}
+
+}  // namespace allot::engine

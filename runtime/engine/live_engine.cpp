@@ -1,0 +1,174 @@
+#include "runtime/engine/live_engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace allot::engine {
+namespace {
+
+// Time in the engine and the policy, for their share of the run.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+std::optional<double> finite(std::optional<double> value) {
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+void count_status(Tallies& tallies, Status status) {
+  switch (status) {
+    case Status::Completed: ++tallies.completed; break;
+    case Status::Truncated: ++tallies.truncated; break;
+    case Status::Aborted: ++tallies.aborted; break;
+    case Status::Timeout: ++tallies.timeouts; break;
+    case Status::Error: ++tallies.errors; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+RunFacts LiveEngine::run_facts() const {
+  static const lang::Program no_program;
+  static const std::vector<lang::Cell> no_parameters;
+  return {policy_ ? &policy_->program() : &no_program,
+          policy_ ? &policy_->parameters() : &no_parameters,
+          &ledger_, settings_.seed, settings_.slots, iteration_};
+}
+
+// The rollout, if it is running. What comes too late, twice or for nobody is counted and never used.
+LiveGroup* LiveEngine::running(RolloutRef ref) {
+  const int index = ref.group - first_group_;
+  if (ref.group < 0 || ref.group >= next_group_ || ref.sample < 0) {
+    ++tallies_.unknown;
+    return nullptr;
+  }
+  if (index < 0) {
+    ++tallies_.late;
+    return nullptr;
+  }
+  LiveGroup& group = *groups_[static_cast<std::size_t>(index)];
+  if (static_cast<std::size_t>(ref.sample) >= group.log.rollouts.size()) {
+    ++tallies_.unknown;
+    return nullptr;
+  }
+  const RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(ref.sample)];
+  if (rollout.outstanding()) return &group;
+  ++(rollout.status == Status::Stopped ? tallies_.late : tallies_.duplicate);
+  return nullptr;
+}
+
+Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
+  const std::lock_guard lock(mutex_);
+  const Stopwatch watch(spent_seconds_);
+  if (fatal_) return *fatal_;
+  charge_seconds();
+  LiveGroup* group = running(ref);
+  Orders orders;
+  if (group == nullptr) return orders;
+  RolloutLog& rollout = group->log.rollouts[static_cast<std::size_t>(ref.sample)];
+  if (!rollout.live()) {
+    ++tallies_.duplicate;
+    return orders;
+  }
+  group->log.append(ref.sample, turn, plan_.observations);
+  group->kept.took_turn(group->log, ref.sample);
+  ++tallies_.turns;
+  tallies_.tokens += turn.tokens;
+  tallies_.calls += turn.calls;
+  ledger_.settle(rollout.permit, turn);
+  const bool covered = turn.last || (!ledger_.seconds_exhausted() && ledger_.reserve_turn(rollout.permit));
+  if (!covered) {
+    ++tallies_.budget_stops;
+    group->cut_by_budget = true;
+    stop_rollout(*group, ref.sample, orders);
+  }
+  pass_turn_points(*group, orders);
+  settle(*group, orders);
+  return finish_event(std::move(orders));
+}
+
+Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
+  const std::lock_guard lock(mutex_);
+  const Stopwatch watch(spent_seconds_);
+  if (fatal_) return *fatal_;
+  charge_seconds();
+  LiveGroup* group = running(ref);
+  Orders orders;
+  if (group == nullptr) return orders;
+  record_ending(*group, ref.sample, ending);
+  if (group->log.rollouts[static_cast<std::size_t>(ref.sample)].scored()) ask_result(*group, orders);
+  pass_turn_points(*group, orders);
+  settle(*group, orders);
+  return finish_event(std::move(orders));
+}
+
+void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& ending) {
+  RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
+  // Only the engine stops a rollout, and only a driver that lost count would say that one still runs.
+  const bool possible = ending.status != Status::NeverStarted && ending.status != Status::Running &&
+                        ending.status != Status::Stopped;
+  rollout.status = possible ? ending.status : Status::Aborted;
+  rollout.last_turn = false;
+  rollout.held = false;
+  rollout.reward = finite(ending.reward);
+  rollout.raw_reward = finite(ending.raw_reward);
+  rollout.nonfinite = ending.reward && !rollout.reward;
+  rollout.cause = ending.cause;
+  ledger_.end(rollout.permit, true);
+  rollout.left_out() ? group.kept.left_out(sample) : group.kept.ended(sample);
+  count_status(tallies_, rollout.status);
+  tallies_.unscored += !rollout.scored();
+  tallies_.nonfinite += rollout.nonfinite;
+  if (!judge_ || !policy_->program().hit || !rollout.scored()) return;
+  rollout.hit = judge_->hit(group, sample, run_facts());
+  ++run_.scored;
+  run_.hits += rollout.hit.value_or(false);
+  const double judged = rollout.raw_reward.value_or(*rollout.reward);
+  run_.most_reward = std::max(run_.most_reward.value_or(judged), judged);
+}
+
+void LiveEngine::charge_seconds() {
+  const auto now = std::chrono::steady_clock::now();
+  if (ledger_.account(lang::BaseUnit::Seconds) != nullptr) {
+    ledger_.seconds_passed(std::chrono::duration<double>(now - last_event_).count());
+  }
+  last_event_ = now;
+}
+
+Result<Orders> LiveEngine::finish_event(Orders orders) {
+  if (fatal_) return *fatal_;
+  const bool over = std::all_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->closed; });
+  if (in_iteration_ && over && !closed_told_) orders.batch_closed = closed_told_ = true;
+  return orders;
+}
+
+std::vector<std::string> LiveEngine::unused_prompts() const {
+  const std::lock_guard lock(mutex_);
+  return unused_;
+}
+
+IterationReport LiveEngine::preview() const {
+  const std::lock_guard lock(mutex_);
+  return summarize();
+}
+
+double LiveEngine::seconds_spent() const {
+  const std::lock_guard lock(mutex_);
+  return spent_seconds_;
+}
+
+std::string LiveEngine::policy_name() const { return policy_ ? policy_->program().name : ""; }
+std::string LiveEngine::policy_hash() const { return policy_ ? policy_->program().hash : ""; }
+
+}  // namespace allot::engine

@@ -1,0 +1,46 @@
+// A group of this iteration: its log, what is kept of it, and the verdict that travels with it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/engine/events.h"
+#include "runtime/engine/facts.h"
+#include "runtime/engine/group_log.h"
+#include "runtime/engine/kept_statistics.h"
+#include "runtime/engine/state.h"
+
+namespace allot::engine {
+
+struct LiveGroup {
+  GroupLog log;
+  KeptStatistics kept;
+  StateCells state;  // cells of `per group` states, by index into Program::states
+
+  // ---- points
+  int turn_passed = 0;                  // `turn` points up to here are behind the group
+  std::vector<int> turn_handlers_fired; // handlers of `turn N` that were asked in time: each comes once a group
+
+  // ---- the verdict so far; a later point replaces a field, but a drop stays
+  bool ended_by_verdict = false;        // stop or drop: nothing more is started
+  bool stopped = false;                 // a stop was carried out
+  bool dropped = false;
+  lang::SlotField slot = lang::SlotField::Default;
+  std::optional<std::vector<int>> subset;
+  lang::Normalize normalize = lang::Normalize::Default;
+  std::string reason;
+  std::string where;                    // "file:line"
+
+  bool held_out = false;                // a stop was said but, for the sake of measuring, not carried out
+  bool cut_by_budget = false;
+  bool closed = false;
+  Fate fate = Fate::Cancelled;
+  bool flat = false;
+  std::vector<int> trained;             // samples, ascending
+  GateNote gate;
+
+  GroupFacts facts(int turn) const { return {&log, &kept, turn, 0}; }
+};
+
+}  // namespace allot::engine

@@ -1,0 +1,58 @@
+// A loaded policy: program, parameters, and the executable that answers now.
+//
+// The evaluator answers from the first moment. Machine code is compiled on a thread of its own and takes over by one
+// atomic pointer; both agree bit for bit, so the moment of the change cannot be seen in a decision.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/result.h"
+#include "compiler/executable.h"
+#include "lang/program.h"
+
+namespace allot::engine {
+
+class Policy {
+ public:
+  using Compile = std::function<Result<std::unique_ptr<compiler::Executable>>(const lang::Program&)>;
+
+  Policy(std::shared_ptr<const lang::Program> program, std::vector<lang::Cell> parameters,
+         std::unique_ptr<compiler::Executable> first);
+  ~Policy();
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+
+  const lang::Program& program() const { return *program_; }
+  const std::vector<lang::Cell>& parameters() const { return parameters_; }
+  const compiler::Executable& executable() const { return *active_.load(std::memory_order_acquire); }
+
+  // Compiles in the background and changes over. A failure leaves the evaluator in place; native_note() says why.
+  void compile_in_background(Compile compile);
+  std::string native_note() const;
+  // Waits for the compilation; true where machine code is in use.
+  bool wait_for_native();
+
+ private:
+  std::shared_ptr<const lang::Program> program_;
+  std::vector<lang::Cell> parameters_;
+  std::unique_ptr<compiler::Executable> first_;
+  std::unique_ptr<compiler::Executable> native_;  // written by the thread before it is published
+  std::atomic<const compiler::Executable*> active_;
+  mutable std::mutex note_mutex_;
+  std::string note_;
+  std::thread compiling_;
+};
+
+// Reads, checks and binds a policy file. Errors carry the rendered diagnostics.
+Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
+                                            const std::map<std::string, std::string>& overrides);
+
+}  // namespace allot::engine

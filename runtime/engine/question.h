@@ -1,0 +1,74 @@
+// One question to a policy: the frame of a handler with the memory behind it, and the answer it gets.
+//
+// Both are kept and refilled, so asking costs no allocation once they have grown.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "compiler/executable.h"
+#include "runtime/engine/facts.h"
+#include "runtime/engine/state.h"
+
+namespace allot::engine {
+
+// The groups of a batch handler. Prompts are positions in `distinct`.
+struct BatchFacts {
+  std::vector<GroupFacts> groups;           // open (at `update`: trained on), in slot order
+  std::vector<GroupFacts> ended;            // every started one, in order of slot and round
+  std::vector<std::int64_t> prompts;        // of the batch, in slot order
+  std::vector<std::string> distinct;        // each prompt once, in order of first appearance
+};
+
+class Question {
+ public:
+  // A group's handler. `group_state` is read before and written after by take_group_state().
+  void fill(const lang::Handler& handler, const GroupFacts& group, const RunFacts& run, const StateStore& store,
+            const StateCells& group_state);
+  // A batch's handler. At a barrier a state of prompts or of the run shows what was written before in the same handler.
+  void fill(const lang::Handler& handler, const BatchFacts& batch, const RunFacts& run, const StateStore& store,
+            bool barrier);
+  // The `hit` condition over one rollout. `reward` there is the environment's own where there is one.
+  void fill_hit(const lang::Handler& hit, const GroupFacts& group, int sample, const RunFacts& run);
+
+  compiler::Frame frame();
+  const std::vector<lang::Cell>& reads() const { return reads_; }
+  const std::vector<std::vector<lang::Cell>>& columns() const { return columns_; }
+  const std::vector<std::vector<lang::Cell>>& states_before() const { return before_; }
+  // By state; what the handler wrote. Prompt states of a batch have one cell per distinct prompt.
+  const std::vector<std::vector<lang::Cell>>& states_after() const { return barrier_ ? before_ : after_; }
+
+ private:
+  void fill_columns(const lang::Handler& handler, const RunFacts& run, const BatchFacts* batch,
+                    const GroupFacts* group);
+  void fill_column(std::vector<lang::Cell>& column, const lang::ReadKey& key, const RunFacts& run,
+                   const BatchFacts* batch, const GroupFacts* group);
+  void link(const RunFacts& run, bool barrier);
+
+  std::vector<lang::Cell> reads_;
+  std::vector<std::vector<lang::Cell>> columns_;
+  std::vector<compiler::Column> column_views_;
+  std::array<std::int64_t, lang::scope_count> sizes_{};
+  std::vector<std::vector<lang::Cell>> before_, after_;
+  std::vector<compiler::StateView> state_views_;
+  const lang::Cell* parameters_ = nullptr;
+  bool barrier_ = false;
+  compiler::Scratch scratch_;
+};
+
+class Answer {
+ public:
+  void prepare(const lang::Program& program, const lang::Handler& handler);
+  compiler::Outcome outcome;
+  const std::vector<lang::Cell>& holes() const { return holes_; }
+  const std::vector<lang::Cell>& reports() const { return reports_; }
+  const std::vector<std::uint8_t>& report_written() const { return report_written_; }
+  const std::vector<std::uint8_t>& warned() const { return warned_; }
+
+ private:
+  std::vector<lang::Cell> holes_, reports_;
+  std::vector<std::uint8_t> report_written_, warned_;
+};
+
+}  // namespace allot::engine

@@ -1,0 +1,38 @@
+// Everything an engine carries from one iteration to the next, as one self-checking text.
+//
+// It is taken at barriers only: an engine that is restored takes up with the next iteration, and what was in flight
+// when the run ended is run again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/engine/ledger.h"
+#include "runtime/engine/state.h"
+#include "runtime/engine/tallies.h"
+
+namespace allot::engine {
+
+struct Snapshot {
+  std::string policy_hash;
+  int iteration = -1;      // the last that ended; −1: none
+  int next_group = 0;
+  std::map<std::string, StateCells, std::less<>> prompts;
+  StateCells run_state;
+  std::vector<Account> accounts;
+  Conservation conservation;
+  bool ledger_begun = false;
+  std::int64_t holdout_observed = 0;
+  std::int64_t holdout_flat = 0;
+  bool paused = false;
+  RunTallies run;
+};
+
+std::string write(const Snapshot& snapshot);
+// An error says that the text is damaged, or of a version this program does not know.
+Result<Snapshot> read_snapshot(const std::string& text);
+
+}  // namespace allot::engine

@@ -1,0 +1,58 @@
+#include "runtime/engine/state.h"
+
+#include <cmath>
+
+#include "runtime/math/round.h"
+
+namespace allot::engine {
+
+using lang::Cell;
+using lang::StateScope;
+
+StateStore::StateStore(const lang::Program& program) : states_(program.states) {
+  for (const lang::State& state : states_) initial_.push_back(state.initial);
+  run_ = initial_;
+}
+
+const StateCells& StateStore::prompt(std::string_view key) const {
+  const auto found = prompts_.find(key);
+  return found == prompts_.end() ? initial_ : found->second;
+}
+
+Cell StateStore::decayed(std::size_t index, Cell value) const {
+  const lang::State& state = states_[index];
+  if (!state.decay || !value.defined || !state.initial.defined) return value;
+  const auto towards = [&](double from, double to) { return to + *state.decay * (from - to); };
+  switch (state.type.base) {
+    case lang::Base::Real: return Cell::of(towards(value.real(), state.initial.real()));
+    case lang::Base::Beta:
+      return Cell::beta(towards(value.real(), state.initial.real()), towards(value.second, state.initial.second));
+    case lang::Base::Int: {
+      const double moved = towards(static_cast<double>(value.integer()), static_cast<double>(state.initial.integer()));
+      return Cell::of(static_cast<std::int64_t>(math::round_even(moved)));
+    }
+    default: return value;
+  }
+}
+
+void StateStore::decay() {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].decay) continue;
+    if (states_[i].scope == StateScope::Run) run_[i] = decayed(i, run_[i]);
+    if (states_[i].scope != StateScope::Prompt) continue;
+    for (auto& [key, cells] : prompts_) cells[i] = decayed(i, cells[i]);
+  }
+}
+
+void StateStore::write_prompt(const std::string& key, std::size_t state, Cell value) {
+  prompts_.try_emplace(key, initial_).first->second[state] = value;
+}
+
+void StateStore::write_run(std::size_t state, Cell value) { run_[state] = value; }
+
+void StateStore::restore(std::map<std::string, StateCells, std::less<>> prompts, StateCells run) {
+  prompts_ = std::move(prompts);
+  run_ = std::move(run);
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,34 @@
+// What happened, counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace allot::engine {
+
+struct Tallies {
+  std::int64_t rollouts = 0, completed = 0, truncated = 0, stopped = 0, aborted = 0, timeouts = 0, errors = 0;
+  std::int64_t unscored = 0, nonfinite = 0;
+  std::int64_t turns = 0, tokens = 0, calls = 0, waves = 0;
+  std::int64_t late = 0, duplicate = 0, unknown = 0;      // events that came too late, twice, or for nobody
+  std::int64_t clamped = 0;        // verdicts that asked for more rollouts than the group may have
+  std::int64_t left_out = 0;       // members of a subset that cannot be trained on
+  std::int64_t starts_cut = 0;     // rollouts that the budget could not cover
+  std::int64_t budget_stops = 0;   // rollouts ended because it could not cover their next turn
+  std::int64_t late_questions = 0; // asked of a group that had already ended; they change nothing
+  std::int64_t held_out = 0;
+  std::int64_t points_without_handler = 0;
+};
+
+struct RunTallies {
+  std::int64_t scored = 0;
+  std::int64_t hits = 0;
+  std::optional<double> most_reward;  // of what the hit condition reads
+  bool warned_without_hits = false;
+  bool asked = false;                 // a decision was made in time, in some iteration
+  bool first_iteration_over = false;
+  bool told_native_note = false;
+  std::int64_t skipped_updates = 0;
+};
+
+}  // namespace allot::engine

@@ -1,0 +1,172 @@
+#include "runtime/engine/verdict.h"
+
+#include <algorithm>
+
+namespace allot::engine {
+
+using lang::Cell;
+using lang::GroupField;
+using lang::RolloutsField;
+using lang::SlotField;
+
+std::int64_t Verdict::amount(std::size_t prompt) const {
+  if (amounts.empty()) return 0;
+  return amounts.size() == 1 ? amounts.front() : amounts[std::min(prompt, amounts.size() - 1)];
+}
+
+std::optional<std::int64_t> Verdict::up_to(std::size_t prompt) const {
+  if (up_tos.empty()) return std::nullopt;
+  return up_tos.size() == 1 ? up_tos.front() : up_tos[std::min(prompt, up_tos.size() - 1)];
+}
+
+namespace {
+
+bool is_vector(const lang::Handler& handler, lang::NodeId node) {
+  return node >= 0 && handler.nodes[static_cast<std::size_t>(node)].type.vector();
+}
+
+std::vector<std::int64_t> operand(const lang::Handler& handler, lang::NodeId node, const Cell& cell,
+                                  const compiler::Column& column) {
+  std::vector<std::int64_t> values;
+  if (node < 0) return values;
+  if (is_vector(handler, node)) {
+    for (std::int64_t i = 0; i < column.size; ++i) {
+      values.push_back(column.cells[i].defined ? column.cells[i].integer() : 0);
+    }
+  } else if (cell.defined) {
+    values.push_back(cell.integer());
+  }
+  return values;
+}
+
+std::vector<int> mask_members(const compiler::Column& mask) {
+  std::vector<int> members;
+  for (std::int64_t i = 0; i < mask.size; ++i) {
+    if (mask.cells[i].defined && mask.cells[i].truth()) members.push_back(static_cast<int>(i));
+  }
+  return members;
+}
+
+std::vector<int> subset_members(const lang::Handler& handler, lang::NodeId node, const compiler::Column& subset) {
+  if (handler.nodes[static_cast<std::size_t>(node)].type.base == lang::Base::Bool) return mask_members(subset);
+  std::vector<int> members;
+  for (std::int64_t i = 0; i < subset.size; ++i) {
+    if (subset.cells[i].defined) members.push_back(static_cast<int>(subset.cells[i].integer()));
+  }
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  return members;
+}
+
+std::string show_hole(const lang::Handler& handler, lang::NodeId node, const Cell& cell,
+                      const std::vector<std::string>& prompts) {
+  const lang::Type& type = handler.nodes[static_cast<std::size_t>(node)].type;
+  if (type.base == lang::Base::Prompt && cell.defined) {
+    const auto position = static_cast<std::size_t>(cell.integer());
+    return position < prompts.size() ? prompts[position] : "?";
+  }
+  return lang::show(cell, type);
+}
+
+}  // namespace
+
+std::string render(const std::vector<lang::MessagePart>& parts, const lang::Handler& handler,
+                   const std::vector<Cell>& holes, const std::vector<std::string>& prompts) {
+  std::string text;
+  std::size_t hole = 0;
+  for (const lang::MessagePart& part : parts) {
+    text += part.hole < 0 ? part.text
+                          : show_hole(handler, part.hole, hole < holes.size() ? holes[hole] : Cell::undefined(), prompts);
+    hole += part.hole >= 0;
+  }
+  return text;
+}
+
+std::string place_of(const lang::Program& program, int line) {
+  return (program.source ? program.source->name() : program.name) + ":" + std::to_string(line);
+}
+
+std::string place_of(const lang::Program& program, const lang::Handler& handler, std::int32_t node) {
+  if (!program.source) return program.name;
+  const bool known = node >= 0 && static_cast<std::size_t>(node) < handler.nodes.size();
+  const lang::Span span = known ? handler.nodes[static_cast<std::size_t>(node)].span : handler.span;
+  return place_of(program, program.source->place(span.begin).line);
+}
+
+Verdict resolve(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
+                const std::vector<std::string>& prompts) {
+  Verdict verdict;
+  const compiler::Outcome& outcome = answer.outcome;
+  if (outcome.rule < 0 || static_cast<std::size_t>(outcome.rule) >= handler.rules.size()) return verdict;
+  const lang::Rule& rule = handler.rules[static_cast<std::size_t>(outcome.rule)];
+  const lang::VerdictTemplate& form = rule.verdict;
+  verdict.rule = outcome.rule;
+  verdict.where = place_of(program, rule.line);
+  verdict.rollouts = form.rollouts;
+  verdict.amounts = operand(handler, form.amount, outcome.amount, outcome.amounts);
+  verdict.up_tos = operand(handler, form.up_to, outcome.up_to, outcome.up_tos);
+  if (form.mask >= 0) verdict.stopped = mask_members(outcome.mask);
+  verdict.group = form.group;
+  if (form.subset >= 0) verdict.subset = subset_members(handler, form.subset, outcome.subset);
+  verdict.normalize = form.normalize;
+  verdict.slot = form.slot;
+  if (!rule.because.empty()) verdict.reason = render(rule.because, handler, answer.holes(), prompts);
+  return verdict;
+}
+
+namespace {
+
+void add(std::string& text, std::string_view word) {
+  if (!text.empty()) text += ", ";
+  text += word;
+}
+
+std::string rollouts_words(RolloutsField field, const std::string& amount) {
+  switch (field) {
+    case RolloutsField::Continue: return "continue";
+    case RolloutsField::Stop: return "stop";
+    case RolloutsField::StopWhere: return "stop where";
+    case RolloutsField::SampleMore: return "sample " + amount + "more";
+    case RolloutsField::CompleteTo: return "complete to " + amount;
+    case RolloutsField::Default: break;
+  }
+  return "";
+}
+
+std::string field_words(RolloutsField rollouts, const std::string& amount, GroupField group, SlotField slot) {
+  std::string text;
+  if (std::string words = rollouts_words(rollouts, amount); !words.empty()) {
+    while (words.back() == ' ') words.pop_back();
+    add(text, words);
+  }
+  if (group != GroupField::Default) add(text, group == GroupField::Drop ? "drop" : "train");
+  if (slot != SlotField::Default) add(text, slot == SlotField::Refill ? "refill" : "leave");
+  return text.empty() ? "default" : text;
+}
+
+}  // namespace
+
+std::string words(const Verdict& verdict) {
+  const std::string amount = verdict.amounts.size() == 1 ? std::to_string(verdict.amounts.front()) + " " : "";
+  return field_words(verdict.rollouts, amount, verdict.group, verdict.slot);
+}
+
+std::string words(const lang::VerdictTemplate& verdict) {
+  return field_words(verdict.rollouts, "", verdict.group, verdict.slot);
+}
+
+std::string_view words(compiler::FaultKind fault) {
+  using compiler::FaultKind;
+  switch (fault) {
+    case FaultKind::IntegerOverflow: return "integer overflow";
+    case FaultKind::DivisionByZero: return "division by zero";
+    case FaultKind::NotFinite: return "a value that is not finite";
+    case FaultKind::IndexOutOfRange: return "an index out of range";
+    case FaultKind::Domain: return "an argument outside its domain";
+    case FaultKind::OutOfMemory: return "out of memory";
+    case FaultKind::None: break;
+  }
+  return "none";
+}
+
+}  // namespace allot::engine

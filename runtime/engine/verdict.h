@@ -1,0 +1,45 @@
+// A rule's answer with its operands put in: what the engine carries out, a test compares and the journal keeps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/program.h"
+#include "runtime/engine/question.h"
+
+namespace allot::engine {
+
+struct Verdict {
+  lang::RolloutsField rollouts = lang::RolloutsField::Default;
+  std::vector<std::int64_t> amounts;   // N: one, or one a prompt
+  std::vector<std::int64_t> up_tos;    // M of `start N each, up to M`: none, one, or one a prompt
+  std::vector<int> stopped;            // samples of `stop where`, ascending
+  lang::GroupField group = lang::GroupField::Default;
+  std::optional<std::vector<int>> subset;  // samples of `train SUBSET`, ascending, each once
+  lang::Normalize normalize = lang::Normalize::Default;
+  lang::SlotField slot = lang::SlotField::Default;
+  int rule = -1;                       // -1: no rule held, or a fault
+  std::string where;                   // "file:line" of the rule; empty without one
+  std::string reason;                  // rendered
+
+  std::int64_t amount(std::size_t prompt = 0) const;
+  std::optional<std::int64_t> up_to(std::size_t prompt = 0) const;
+};
+
+// `prompts` gives the texts of prompt positions in holes.
+Verdict resolve(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
+                const std::vector<std::string>& prompts);
+
+std::string place_of(const lang::Program& program, int line);
+std::string place_of(const lang::Program& program, const lang::Handler& handler, std::int32_t node);
+std::string render(const std::vector<lang::MessagePart>& parts, const lang::Handler& handler,
+                   const std::vector<lang::Cell>& holes, const std::vector<std::string>& prompts);
+
+// "stop, drop, refill": the fields that are set, as an author writes them.
+std::string words(const Verdict& verdict);
+std::string words(const lang::VerdictTemplate& verdict);
+std::string_view words(compiler::FaultKind fault);
+
+}  // namespace allot::engine
