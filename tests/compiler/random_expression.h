@@ -1,0 +1,58 @@
+// Random well-typed expressions: what stands in scope, and how deep they may still go.
+#pragma once
+
+#include <vector>
+
+#include "lang/builtins.h"
+#include "tests/compiler/random_program.h"
+
+namespace allot::compiler::test {
+
+class Expression {
+ public:
+  Expression(Builder& builder, Dice& dice) : builder_(builder), dice_(dice) {}
+
+  void add_read(Type of);
+  void add_parameter(Type of, Cell value);
+  // A let of random type over what is in scope now; visible until hidden.
+  int add_let(int depth);
+  void hide(std::size_t lets) { visible_.resize(visible_.size() - lets); }
+  int open(Scope scope, NodeId source = -1);   // a loop; its elements are in scope until closed
+  void close() { loops_.pop_back(); }
+
+  // `may`: may be undefined.
+  NodeId scalar(Base base, bool may, int depth);
+  NodeId vector(Base base, int depth);
+  bool optional(NodeId id) const { return type_of(id).optional; }
+
+ private:
+  struct Open {
+    int loop;
+    Scope scope;
+    NodeId source;
+  };
+
+  const Type& type_of(NodeId id) const { return builder_.program.handlers.front().nodes[static_cast<std::size_t>(id)].type; }
+  NodeId leaf(Base base, bool may);
+  NodeId constant(Base base);
+  bool element(Base base, bool may, NodeId& id);
+  NodeId state(Base base, bool may);
+  NodeId choose(Base base, bool may, int depth);
+  NodeId scope(Base base, bool may, int depth);
+  NodeId special(Base base, bool may, int depth);
+  NodeId number(Base base, bool may, int depth);
+  NodeId truth(bool may, int depth);
+  NodeId reduce(Base base, bool may, int depth);
+  NodeId call(Base base, bool may, bool of_vector, int depth);
+  NodeId argument(const lang::Argument& argument, Base number, int depth);
+  bool used_let(Base base, bool may, bool of_vector, NodeId& id);
+
+  Builder& builder_;
+  Dice& dice_;
+  std::vector<Type> reads_;
+  std::vector<NodeId> parameters_;
+  std::vector<int> visible_;
+  std::vector<Open> loops_;
+};
+
+}  // namespace allot::compiler::test
