@@ -25,7 +25,7 @@ struct Glyph {
   int width = 1;
 };
 
-Glyph glyph(std::string_view line, std::size_t offset, const CodePoint& point) {
+Glyph glyph_of(std::string_view line, std::size_t offset, const CodePoint& point) {
   if (point.value < 0) {
     auto text = fmt::format("<{:02X}>", static_cast<unsigned char>(line[offset]));
     const int width = static_cast<int>(text.size());
@@ -40,48 +40,43 @@ Glyph glyph(std::string_view line, std::size_t offset, const CodePoint& point) {
   return {std::string(line.substr(offset, static_cast<std::size_t>(point.bytes))), display_width(point.value)};
 }
 
-// A line and what stands under it: blanks (tabs kept) up to `from`, then marks up to `to` (byte offsets in the line).
+// A line and what stands under it: blanks (tabs kept) up to the place, then marks.
 struct Excerpt {
   std::string line;
   std::string blanks;
   std::string marks;
 };
 
+bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+// The byte offset `count` code points before `at`, or 0.
+std::size_t back(std::string_view line, std::size_t at, int count) {
+  for (; at > 0 && count > 0; --count) {
+    --at;
+    while (at > 0 && !begins_code_point(line[at])) --at;
+  }
+  return at;
+}
+
+// The marks stand under the bytes from..to of the line.
 Excerpt excerpt(std::string_view line, std::size_t from, std::size_t to, char mark) {
-  struct Cell {
-    std::size_t offset;
-    Glyph glyph;
-  };
-  std::vector<Cell> cells;
-  int column = 0, caret = 0;
-  // Only the neighbourhood is decoded: the number of the caret's column needs one pass over bytes, not over glyphs.
-  std::size_t start = from;
-  for (int back = 0; start > 0 && back < shown_before; ++back) {
-    --start;
-    while (start > 0 && (static_cast<unsigned char>(line[start]) & 0xC0) == 0x80) --start;
-  }
-  for (std::size_t at = start; at < line.size() && column < shown_before + shown_after + (caret > 0 ? caret : 0);) {
-    const auto point = code_point_at(line, at);
-    cells.push_back({at, glyph(line, at, point)});
-    if (at >= from && caret == 0) caret = 1;
-    at += static_cast<std::size_t>(point.bytes);
-    ++column;
-  }
   Excerpt shown;
-  if (start > 0) shown.line = shown.blanks = "...";
-  if (start > 0) shown.blanks = "   ";
-  for (const auto& cell : cells) {
-    shown.line += cell.glyph.text;
-    if (cell.offset < from) {
-      shown.blanks += cell.glyph.text == "\t" ? "\t" : std::string(static_cast<std::size_t>(cell.glyph.width), ' ');
-    } else if (cell.offset < to) {
-      shown.marks += std::string(static_cast<std::size_t>(cell.glyph.width), mark);
-    }
+  std::size_t at = back(line, from, shown_before);
+  if (at > 0) {
+    shown.line = "...";
+    shown.blanks = "   ";
   }
-  if (!cells.empty() && cells.back().offset + 1 < line.size() &&
-      cells.back().offset + cells.back().glyph.text.size() < line.size()) {
-    shown.line += "...";
+  for (int after = 0; at < line.size() && after < shown_after;) {
+    const auto point = code_point_at(line, at);
+    const auto glyph = glyph_of(line, at, point);
+    shown.line += glyph.text;
+    const auto width = static_cast<std::size_t>(glyph.width);
+    if (at < from) shown.blanks += glyph.text == "\t" ? "\t" : std::string(width, ' ');
+    else if (at < to) shown.marks += std::string(width, mark);
+    if (at >= from) ++after;
+    at += static_cast<std::size_t>(point.bytes);
   }
+  if (at < line.size()) shown.line += "...";
   if (shown.marks.empty()) shown.marks = std::string(1, mark);
   return shown;
 }

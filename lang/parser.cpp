@@ -131,6 +131,9 @@ class Parser {
                      .help = "remove it"}};
     }
     std::string near = near_match(item.word, item_words());
+    for (const auto& point : point_words()) {
+      if (item.word == "on" + point) near = "on " + point;
+    }
     for (const auto& word : item_words()) {
       if (item.word.size() > word.size() && item.word.starts_with(word) && word.size() > near.size()) near = word;
     }

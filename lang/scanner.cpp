@@ -201,7 +201,7 @@ class Scanner {
 
   bool starts_item(std::string_view name) const {
     if (!has_item()) return true;
-    if (name.empty() || previous_ == Previous::Dot || in_string()) return false;
+    if (name.empty() || (previous_ == Previous::Dot && !fresh_line_) || in_string()) return false;
     const bool outside = frames_.size() == 1;
     const bool known = is_item_word(name);
     const auto next = skip_blanks(at_ + name.size());

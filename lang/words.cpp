@@ -68,7 +68,7 @@ bool is_reserved(std::string_view word) {
 bool ends_expression(std::string_view word) { return is_statement_word(word) || word == "because"; }
 
 bool continues_item(std::string_view word) {
-  static const Words words{"in", "decay", "per", "of", "by", "carry", "over", "when", "within", "at", "from"};
+  static const Words words{"in", "decay", "per", "of", "by", "carry", "over"};
   return joins_operands(word) || among(words, word);
 }
 

@@ -127,11 +127,10 @@ class Climber {
     const auto& before = compare.ops.back();
     const char d = direction(symbol.op);
     if (d == direction(before) && d != '!') return;
-    const auto middle = state_.at(compare.args.back()).span;
+    const auto middle = state_.text(state_.at(compare.args.back()).span).substr(0, 40);
     state_.refuse("E0012", symbol.span, fmt::format("`{}` after `{}` in one comparison", symbol.op, before),
-                  fmt::format("a chain compares in one direction (0 < m < 1); else join two with `and`, "
-                              "naming the middle ({}..{}) twice",
-                              middle.begin, middle.end));
+                  fmt::format("a chain runs in one direction, as in 0 < m < 1; write `… {} {} and {} {} …`", before,
+                              middle, middle, symbol.op));
   }
 
   tree::ExprId prefixed(const Symbol& symbol, tree::ExprId of) {

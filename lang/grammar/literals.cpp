@@ -13,7 +13,7 @@ namespace {
 
 // Past digits that single underscores may part: 400_000_000.
 Iterator past_digits(Iterator at, Iterator last) {
-  while (at != last && (is_digit(*at) || (*at == '_' && is_digit(at[-1]) && at + 1 != last && is_digit(at[1])))) ++at;
+  while (at != last && (is_digit(*at) || (*at == '_' && at + 1 != last && is_digit(at[-1]) && is_digit(at[1])))) ++at;
   return at;
 }
 
@@ -78,6 +78,10 @@ bool State::number(Iterator& first, Iterator last, tree::Expr& found) {
   const auto whole = end;
   if (end != last && *end == '.' && end + 1 != last && is_digit(end[1])) end = past_digits(end + 1, last);
   end = past_exponent(end, last);
+  if (end != last && *end == '.' && (end + 1 == last || (end[1] != '.' && !is_name_start(end[1])))) {
+    refuse("E0010", span(begin, end + 1), fmt::format("`{}` ends with its point", std::string_view(begin, end + 1)),
+           fmt::format("write `{}.0`", std::string_view(begin, end)));
+  }
   if (end != last && is_name_char(*end)) {
     auto after = end;
     while (after != last && is_name_char(*after)) ++after;

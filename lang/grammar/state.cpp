@@ -228,106 +228,14 @@ void State::want(Iterator first, Iterator last, std::string_view what, const std
   wants_.push_back({std::string(what), words});
 }
 
-std::string_view State::token_at(Iterator first, Iterator last) const {
-  if (first == last) return {};
-  if (const auto word = word_at(first, last); !word.empty()) return word;
-  auto end = first;
-  while (end != last && (is_name_char(*end) || *end == '.')) ++end;
-  if (end != first && is_digit(*first)) return {first, static_cast<std::size_t>(end - first)};
-  static constexpr std::string_view doubles[] = {"&&", "||", "**", "//", "==", "<=", ">=", "!=", "??", "->", "..", ":=", "=>", "++", "+=", "-="};
-  const std::string_view rest(first, static_cast<std::size_t>(last - first));
-  for (const auto candidate : doubles) {
-    if (rest.starts_with(candidate)) return rest.substr(0, 2);
-  }
-  return rest.substr(0, 1);
-}
-
-// What people who come from other languages meant.
-std::string State::help_for(std::string_view found, Iterator end_of_last) const {
-  if (found == "=") return "equality is written `==`";
-  if (found == "&&" || found == "&") return "write `and`";
-  if (found == "||" || found == "|") return "write `or`";
-  if (found == "!") return "write `not`";
-  if (found == "%") return "the remainder is written `a mod b`; a percentage has its sign right after the digits: `25%`";
-  if (found == "**" || found == "^") return "there is no operator for powers";
-  if (found == "//") return "a comment begins with `#`";
-  if (found == ";") return "remove it: statements end by themselves";
-  if (found == "'") return "strings stand in double quotes";
-  if (found == "?") return "write `if condition then a else b`";
-  if (found == "+" || found == "++") return "there is no unary plus: leave it out";
-  if (found == "elif" || found == "elsif") return "write `else if`";
-  if (found == ".") return "a number has a digit before its point: `0.5`";
-  if (found == ":=" || found == "+=" || found == "-=") return "write `=`";
-  if (is_reserved(found) && !found.empty()) {
-    const bool name_wanted = std::any_of(wants_.begin(), wants_.end(),
-                                         [](const Want& want) { return want.what.find("name") != std::string::npos; });
-    if (name_wanted) return fmt::format("`{}` is a reserved word; choose another name", found);
-  }
-  if (found.empty() || !is_name_start(found[0])) return {};
-  std::vector<std::string> candidates;
-  for (const auto& want : wants_) candidates.insert(candidates.end(), want.words.begin(), want.words.end());
-  // `whenever`, `otherwisekeep`: a word run together with the next, or a longer one than ours.
-  std::string front;
-  for (const auto& candidate : candidates) {
-    if (candidate.size() >= 2 && candidate.size() > front.size() && found.starts_with(candidate)) front = candidate;
-  }
-  const auto near = front.empty() ? near_match(found, candidates) : front;
-  if (!near.empty()) return fmt::format("did you mean `{}`?", near);
-  static_cast<void>(end_of_last);
-  return {};
-}
-
-Diagnostic State::explain(Iterator first, Iterator last) const {
-  const auto junk = skip(first, last);
-  const bool past = furthest_ == nullptr || furthest_ < junk;
-  const auto place = past ? junk : furthest_;
-  const auto before = past ? first : end_of_last_;
-  const auto found = token_at(place, last);
-  const std::string_view blanks(before, static_cast<std::size_t>(place - before));
-  const bool same_line = !found.empty() && blanks.find_first_of("\n\r#") == std::string_view::npos;
-
-  std::string wanted;
-  if (!past) {
-    for (std::size_t i = 0; i < wants_.size(); ++i) {
-      if (i > 0) wanted += i + 1 == wants_.size() ? " or " : ", ";
-      wanted += wants_[i].what;
-    }
-  }
-  const auto shown = found == "\"" ? std::string("a string") : quoted(found.substr(0, 40));
-  Diagnostic diagnostic{.code = "E0001"};
-  if (wanted.empty()) {
-    diagnostic.message = fmt::format("unexpected {}", shown);
-    diagnostic.span = span(place, place + found.size());
-  } else if (same_line) {
-    diagnostic.message = fmt::format("expected {}, found {}", wanted, shown);
-    diagnostic.span = span(place, place + found.size());
-  } else {
-    diagnostic.message = fmt::format("expected {}", wanted);
-    diagnostic.span = span(before, before);
-    diagnostic.label = "here";
-  }
-  // A value on a later line says nothing about what is missing on this one.
-  if (same_line || wanted.empty()) diagnostic.help = past ? help_for(found, before) : help_for(found, before);
-  if (diagnostic.help.empty() && !found.empty()) {
-    const auto near = help_for(found, before);
-    if (near.starts_with("did you mean")) {
-      diagnostic.help = near;
-      if (!same_line) {
-        diagnostic.message += fmt::format(", found {}", shown);
-        diagnostic.span = span(place, place + found.size());
-        diagnostic.label.clear();
-      }
-    }
-  }
-  return diagnostic;
-}
-
 // ---- tree
 
 tree::ExprId State::add(tree::Expr expr) {
   tree_.exprs.push_back(std::move(expr));
   return static_cast<tree::ExprId>(tree_.exprs.size()) - 1;
 }
+
+std::string_view State::text(Span span) const { return source_.text(span); }
 
 void State::refuse(std::string code, Span span, std::string message, std::string help) const {
   throw Refused{Diagnostic{

@@ -78,6 +78,7 @@ class State {
   tree::File& tree() { return tree_; }
   Span span(Iterator first, Iterator last) const { return {offset(first), offset(last)}; }
   std::uint32_t offset(Iterator at) const { return static_cast<std::uint32_t>(at - source_.text().data()); }
+  std::string_view text(Span span) const;
   Iterator skip(Iterator first, Iterator last) const;
   [[noreturn]] void refuse(std::string code, Span span, std::string message, std::string help = {}) const;
 
@@ -90,7 +91,10 @@ class State {
   std::string_view word_at(Iterator first, Iterator last) const;
   std::string_view token_at(Iterator first, Iterator last) const;
   void check_number(const tree::Expr& number) const;
-  std::string help_for(std::string_view found, Iterator end_of_last) const;
+  std::string wanted_text() const;
+  bool wanted(std::string_view part) const;  // something whose words hold `part`
+  std::string near_word(std::string_view found) const;
+  std::string help_for(std::string_view found) const;
 
   const Source& source_;
   tree::File& tree_;
