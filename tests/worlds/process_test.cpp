@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "runtime/worlds/process/child_process.h"
@@ -311,6 +313,28 @@ TEST_CASE("a child that does not read is an error, not a block, and leaves SIGPI
   const auto broken = (*gone)->send("anybody there?", 1s);  // with SIGPIPE at its default this would end the test
   REQUIRE_FALSE(broken);
   CHECK(contains(broken.error().what, "exited with status 0"));
+}
+
+TEST_CASE("the complete world of docs/worlds.md is one") {
+  std::ifstream file(std::string(ALLOT_SOURCE_DIR) + "/docs/worlds.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string docs = text.str(), fence = "```python\n";
+  const auto begin = docs.find(fence) + fence.size();
+  const auto end = docs.find("```", begin);
+  REQUIRE(end != std::string::npos);
+  Options made = options("good");
+  made.command = {"python3", "-c", docs.substr(begin, end - begin)};
+  const auto world = open(made);
+  REQUIRE(world->tasks(Split::HeldOut).size() == 5);
+  auto session = *world->open();
+  REQUIRE(session->reset(world->tasks(Split::Training)[2]));  // its goal is 3
+  CHECK_FALSE(session->act("what?")->valid);
+  CHECK_FALSE(session->act("up")->done);
+  CHECK(session->score().operator*() == 0.0);
+  CHECK_FALSE(session->act("up")->done);
+  CHECK(session->act("up")->reward == 1.0);
+  CHECK_FALSE(session->expert_action());
 }
 
 TEST_CASE("UTF-8 is checked as RFC 3629 says") {
