@@ -67,7 +67,7 @@ constexpr std::array table{
     Builtin{"max_variance", choose_arguments, ResultKind::IntVector, false,
             "Positions, ascending, of the m defined elements whose variance is largest; all defined ones where there are "
             "no more than m. Such a set is always the k smallest and m - k largest; of equal sets the one with the most "
-            "of the largest; equal elements go by lower position. Domain fault for m < 0. Xu et al., PODS, "
+            "of the smallest; equal elements go by lower position. Domain fault for m < 0. Xu et al., PODS, "
             "arXiv:2504.13818."},
     Builtin{"top", choose_arguments, ResultKind::IntVector, false,
             "Positions, in descending order of value, of the m largest defined elements (all where there are fewer); "

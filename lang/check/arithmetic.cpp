@@ -1,0 +1,253 @@
+// Numbers meet: bases, units, prob, and the comparisons.
+#include <utility>
+
+#include "lang/check/expressions.h"
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+
+// Literals alone: such a number takes the unit it meets.
+bool Expressions::bare(tree::ExprId id) const {
+  const tree::Expr& e = expr(id);
+  switch (e.kind) {
+    case tree::ExprKind::Integer:
+    case tree::ExprKind::Real:
+    case tree::ExprKind::Percent: return e.unit.empty();
+    case tree::ExprKind::Unary: return e.op == "-" && bare(e.args[0]);
+    case tree::ExprKind::Binary: return e.op != "and" && e.op != "or" && bare(e.args[0]) && bare(e.args[1]);
+    case tree::ExprKind::If: return bare(e.args[1]) && bare(e.args[2]);
+    case tree::ExprKind::List: {
+      for (const tree::ExprId arg : e.args) {
+        if (!bare(arg)) return false;
+      }
+      return true;
+    }
+    default: return false;
+  }
+}
+
+NodeId Expressions::to_real(NodeId id) {
+  if (id == poison || type(id).base != Base::Int) return id;
+  Type real = type(id);
+  real.base = Base::Real;
+  const Span span = builder_[id].span;
+  if (const std::optional<Cell> value = builder_.value(id); value && value->defined != 0) {
+    const double number = static_cast<double>(value->integer());
+    real.prob = real.unit.plain() && number >= 0 && number <= 1;
+    return builder_.constant(Cell::of(number), real, span);
+  }
+  if (!real.optional) return builder_.make(Op::ToReal, real, span, {id});
+  // An undefined int stays undefined.
+  if (!builder_.leaf(id)) {
+    const int let = builder_.let("", id);
+    id = builder_.make(Op::Let, type(id), span, {}, let);
+    Node scope;
+    scope.op = Op::Scope;
+    scope.type = real;
+    scope.span = span;
+    scope.owned = {let};
+    scope.args = {to_real(id)};
+    return builder_.add(std::move(scope));
+  }
+  const NodeId test = builder_.make(Op::IsUndefined, plain(Base::Bool), span, {builder_.copy(id)});
+  const NodeId known = builder_.make(Op::Assume, defined(type(id)), span, {id});
+  return builder_.make(Op::If, real, span,
+                       {test, builder_.constant(Cell::undefined(), real, span),
+                        builder_.make(Op::ToReal, defined(real), span, {known})});
+}
+
+std::optional<Type> Expressions::unify(NodeId& a, NodeId& b, tree::ExprId left, tree::ExprId right,
+                                       std::string_view code, std::string_view words) {
+  const Type x = type(a);
+  const Type y = type(b);
+  Type result = x;
+  if (!(x.unit == y.unit)) {
+    if (x.unit.plain() && bare(left)) {
+      result.unit = y.unit;
+    } else if (!(y.unit.plain() && bare(right))) {
+      units_clash(code, words, x, y, left, right);
+      return std::nullopt;
+    }
+  }
+  if (x.base != y.base) {
+    a = to_real(a);
+    b = to_real(b);
+    if (a == poison || b == poison) return std::nullopt;
+    result.base = Base::Real;
+  }
+  result.prob = type(a).prob && type(b).prob;
+  return result;
+}
+
+// Both sides, where each was declared, and the smallest change that makes them meet.
+void Expressions::units_clash(std::string_view code, std::string_view words, const Type& a, const Type& b,
+                              tree::ExprId left, tree::ExprId right) {
+  const auto side = [&](tree::ExprId id, const Type& type) {
+    const tree::Expr& e = expr(id);
+    const Binding* const binding = e.kind == tree::ExprKind::Name ? policy_.names.find(e.text) : nullptr;
+    if (!binding) return "this is " + describe(defined(type));
+    return quoted(e.text) + " is " + describe(defined(type)) + " (declared at " + policy_.place(binding->span) + ")";
+  };
+  std::string help;
+  const auto suggest = [&](tree::ExprId fact, tree::ExprId other, const Type& wanted,
+                           const Type& found) {
+    const tree::Expr& f = expr(fact);
+    const tree::Expr& o = expr(other);
+    if (f.kind == tree::ExprKind::Field) {
+      if (const Binding* const owner = subject(f.args[0])) {
+        for (const FactRow& row : fact_rows()) {
+          if (row.subject != owner->subject || row.name.empty() || !(row.type.unit == wanted.unit) ||
+              wanted.unit.plain()) {
+            continue;
+          }
+          help = "read `" + owner->name + "." + std::string(row.name) + "` instead";
+          break;
+        }
+      }
+    }
+    const Binding* const parameter = o.kind == tree::ExprKind::Name ? policy_.names.find(o.text) : nullptr;
+    if (parameter && parameter->kind == "parameter") {
+      help += std::string(help.empty() ? "" : ", or ") + "give `" + o.text + "` in " + to_text(defined(found)) +
+              ": `param " + o.text + ": " + to_text(defined(found)) + " = …`";
+    }
+  };
+  suggest(left, right, b, a);
+  if (help.empty()) suggest(right, left, a, b);
+  if (help.empty() && (a.unit.plain() || b.unit.plain())) {
+    help = "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
+  }
+  policy_.error(std::string(code), expr(left).span,
+                describe(defined(a)) + " and " + describe(defined(b)) + " cannot " + std::string(words),
+                side(left, a), help, {{expr(right).span, side(right, b)}});
+}
+
+namespace {
+
+Op operation(const std::string& op) {
+  if (op == "+") return Op::Add;
+  if (op == "-") return Op::Subtract;
+  if (op == "*") return Op::Multiply;
+  if (op == "/") return Op::Divide;
+  return Op::Modulo;
+}
+
+std::string_view verb(const std::string& op) {
+  if (op == "+") return "be added";
+  if (op == "-") return "be subtracted";
+  return "stand around `mod`";
+}
+
+Op comparison(const std::string& op) {
+  if (op == "<") return Op::Less;
+  if (op == "<=") return Op::LessEqual;
+  if (op == ">") return Op::Greater;
+  if (op == ">=") return Op::GreaterEqual;
+  return op == "==" ? Op::Equal : Op::NotEqual;
+}
+
+}  // namespace
+
+NodeId Expressions::arithmetic(tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  const NodeId left = check(e.args[0]);
+  const NodeId right = check(e.args[1]);
+  if (left == poison || right == poison) return poison;
+  for (const auto& [node, arg] : {std::pair{left, e.args[0]}, std::pair{right, e.args[1]}}) {
+    if (!numeric(type(node))) {
+      policy_.error("E0204", expr(arg).span, quoted(e.op) + " needs numbers", "this is " + describe(type(node)));
+      return poison;
+    }
+    if (!type(node).vector() && !require_defined(node, arg, id)) return poison;
+  }
+  const Op op = operation(e.op);
+  return lift({left, right}, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
+    NodeId a = args[0];
+    NodeId b = args[1];
+    Type result;
+    if (op == Op::Multiply || op == Op::Divide) {
+      if (op == Op::Divide || type(a).base != type(b).base) {
+        a = to_real(a);
+        b = to_real(b);
+        if (a == poison || b == poison) return poison;
+      }
+      result = type(a);
+      result.unit = product(type(a).unit, type(b).unit, op == Op::Divide ? -1 : 1);
+      result.prob = op == Op::Multiply && type(a).prob && type(b).prob;
+    } else {
+      const std::optional<Type> common = unify(a, b, e.args[0], e.args[1], "E0213", verb(e.op));
+      if (!common) return poison;
+      result = *common;
+      const std::optional<Cell> first = builder_.value(a);
+      const bool one = first && result.base == Base::Real && first->real() == 1;
+      result.prob = op == Op::Subtract && one && type(b).prob;   // 1 - p
+    }
+    return builder_.make(op, result, e.span, {a, b});
+  });
+}
+
+NodeId Expressions::compare_pair(const std::string& op, NodeId a, NodeId b, tree::ExprId left, tree::ExprId right,
+                                 Span span, tree::ExprId whole) {
+  if (!type(a).vector() && !require_defined(a, left, whole)) return poison;
+  if (!type(b).vector() && !require_defined(b, right, whole)) return poison;
+  const bool ordered = op != "==" && op != "!=";
+  const bool numbers = numeric(type(a)) && numeric(type(b));
+  const bool same = type(a).base == type(b).base && (type(a).base == Base::Bool || type(a).base == Base::Prompt);
+  if (!numbers && (ordered || !same)) {
+    policy_.error("E0204", span, describe(type(a)) + " and " + describe(type(b)) + " cannot be compared with " +
+                  quoted(op), "", same ? "use `==` or `!=`" : "");
+    return poison;
+  }
+  return lift({a, b}, span, [&](const std::vector<NodeId>& args) -> NodeId {
+    NodeId x = args[0];
+    NodeId y = args[1];
+    if (numbers && !unify(x, y, left, right, "E0214", "be compared")) return poison;
+    return builder_.make(comparison(op), plain(Base::Bool), span, {x, y});
+  });
+}
+
+NodeId Expressions::compare(tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  const auto text = [&](std::size_t i) { return expr(e.args[i]).kind == tree::ExprKind::String; };
+  if (e.args.size() == 2 && text(0) && text(1)) {
+    const bool equal = policy_.text(e.args[0]) == policy_.text(e.args[1]);
+    return builder_.constant(Cell::of(equal == (e.ops[0] == "==")), plain(Base::Bool), e.span);
+  }
+  std::vector<NodeId> nodes;
+  bool poisoned = false;
+  for (const tree::ExprId arg : e.args) {
+    nodes.push_back(check(arg));
+    poisoned = poisoned || nodes.back() == poison;
+  }
+  if (poisoned) return poison;
+  // A value in the middle of a chain is computed once.
+  std::vector<std::int32_t> owned;
+  std::vector<int> lets(nodes.size(), -1);
+  for (std::size_t i = 1; i + 1 < nodes.size(); ++i) {
+    if (builder_.leaf(nodes[i])) continue;
+    lets[i] = builder_.let("", nodes[i]);
+    owned.push_back(lets[i]);
+  }
+  const auto operand = [&](std::size_t i) {
+    if (lets[i] >= 0) return builder_.make(Op::Let, type(nodes[i]), builder_[nodes[i]].span, {}, lets[i]);
+    return i > 0 && i + 1 < nodes.size() ? builder_.copy(nodes[i]) : nodes[i];
+  };
+  NodeId result = poison;
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const Span span{expr(e.args[i]).span.begin, expr(e.args[i + 1]).span.end};
+    const NodeId pair = compare_pair(e.ops[i], operand(i), operand(i + 1), e.args[i], e.args[i + 1], span, id);
+    if (pair == poison) return poison;
+    result = i == 0 ? pair : lift({result, pair}, e.span, [&](const std::vector<NodeId>& args) {
+      return builder_.make(Op::And, plain(Base::Bool), e.span, args);
+    });
+  }
+  if (owned.empty() || result == poison) return result;
+  Node scope;
+  scope.op = Op::Scope;
+  scope.type = type(result);
+  scope.span = e.span;
+  scope.args = {result};
+  scope.owned = std::move(owned);
+  return builder_.add(std::move(scope));
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,329 @@
+// Calls: built-ins by their table, reductions, and functions of the file put in place.
+#include <algorithm>
+#include <utility>
+
+#include "lang/check/expressions.h"
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+
+namespace {
+
+bool takes_vector(ArgumentKind kind) {
+  return kind == ArgumentKind::IntVector || kind == ArgumentKind::RealVector || kind == ArgumentKind::BoolVector ||
+         kind == ArgumentKind::AnyVector;
+}
+
+std::string signature(std::string_view name, const std::vector<std::string>& names) {
+  std::string text(name);
+  text += '(';
+  for (std::size_t i = 0; i < names.size(); ++i) text += (i ? ", " : "") + names[i];
+  return text + ")";
+}
+
+}  // namespace
+
+NodeId Expressions::call(tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  if (const auto it = policy_.names.functions.find(e.text); it != policy_.names.functions.end()) {
+    return inline_function(it->second, id);
+  }
+  if (is_statistic(e.text)) return statistic(id);
+  if (e.text == "draw") return draw(id);
+  if (e.text == "where") return where(id);
+  if (const std::optional<Reduction> reduction = reduction_named(e.text)) {
+    if (e.args.size() == 1 && expr(e.args[0]).kind == tree::ExprKind::Comprehension) {
+      return comprehension(e.args[0], reduction);
+    }
+    if (e.args.size() == 1) {
+      const NodeId node = check(e.args[0]);
+      if (node == poison) return poison;
+      if (type(node).vector()) return reduce_vector(*reduction, node, e.span);
+      policy_.error("E0221", expr(e.args[0]).span, quoted(e.text) + " needs a vector", "this is one value",
+                    "for example `" + e.text + "(g.rewards)` or `" + e.text + "(r.tokens for r in g.rollouts)`");
+      return poison;
+    }
+    if (e.args.size() != 2 && !(e.args.size() > 2 && (e.text == "min" || e.text == "max"))) {
+      policy_.error("E0110", e.span, quoted(e.text) + " takes one vector");
+      return poison;
+    }
+  }
+  const int index = find_builtin(e.text);
+  if (index < 0 && reduction_named(e.text)) {
+    policy_.error("E0110", e.span, quoted(e.text) + " takes one vector",
+                  "", "put the values into a list: `" + e.text + "([…])`");
+    return poison;
+  }
+  if (index < 0) {
+    const Binding* const value = policy_.names.find(e.text);
+    if (value && value->meaning == Meaning::Poison) {
+      for (const tree::ExprId arg : e.args) check(arg);
+      return poison;
+    }
+    if (value) {
+      policy_.error("E0106", e.span, quoted(e.text) + " is a " + value->kind + ", not a function", "", "",
+                    {{value->span, "declared here"}});
+      return poison;
+    }
+    std::vector<std::string> names{"draw", "where", "sum", "count", "mean", "any", "all"};
+    for (const auto& [name, function] : policy_.names.functions) names.push_back(name);
+    for (const Builtin& row : builtins()) names.emplace_back(row.name);
+    for (const std::string_view name : {"mean_pairwise", "min_pairwise", "max_pairwise", "unique_ratio", "agreement",
+                                        "entropy", "finished_fraction", "repetition", "loop"}) {
+      names.emplace_back(name);
+    }
+    Span span = e.span;
+    span.end = span.begin + static_cast<std::uint32_t>(e.text.size());
+    policy_.error("E0106", span, "there is no function " + quoted(e.text), "", near_help(e.text, names));
+    return poison;
+  }
+  return (e.text == "min" || e.text == "max") && e.args.size() > 2 ? extremes(index, id) : builtin(index, id);
+}
+
+// The arguments in the order of `names`; tree::none for one that is left out. Nothing after an error.
+std::optional<std::vector<tree::ExprId>> Expressions::arrange(const tree::Expr& call,
+                                                              const std::vector<std::string>& names,
+                                                              const std::vector<char>& optional) {
+  std::vector<tree::ExprId> result(names.size(), tree::none);
+  const std::string form = signature(call.text, names);
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const std::string label = i < call.labels.size() ? call.labels[i] : std::string();
+    std::size_t position = i;
+    if (!label.empty()) {
+      const auto it = std::find(names.begin(), names.end(), label);
+      if (it == names.end()) {
+        const std::string near = near_help(label, names);
+        policy_.error("E0110", expr(call.args[i]).span, quoted(call.text) + " has no argument " + quoted(label), "",
+                      near.empty() ? "it is called as `" + form + "`" : near);
+        return std::nullopt;
+      }
+      position = static_cast<std::size_t>(it - names.begin());
+    }
+    if (position >= names.size()) {
+      policy_.error("E0110", expr(call.args[i]).span, "too many arguments for " + quoted(call.text),
+                    "at most " + std::to_string(names.size()), "it is called as `" + form + "`");
+      return std::nullopt;
+    }
+    if (result[position] != tree::none) {
+      policy_.error("E0110", expr(call.args[i]).span, "argument " + quoted(names[position]) + " is given twice");
+      return std::nullopt;
+    }
+    result[position] = call.args[i];
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (result[i] != tree::none || (i < optional.size() && optional[i])) continue;
+    policy_.error("E0110", call.span, quoted(call.text) + " needs " + quoted(names[i]), "argument left out",
+                  "it is called as `" + form + "`");
+    return std::nullopt;
+  }
+  return result;
+}
+
+NodeId Expressions::builtin(int index, tree::ExprId id) {
+  const Builtin& row = builtins()[static_cast<std::size_t>(index)];
+  std::vector<std::string> names;
+  std::vector<char> left_out;
+  for (const Argument& argument : row.arguments) {
+    names.emplace_back(argument.name);
+    left_out.push_back(argument.optional ? 1 : 0);
+  }
+  const std::optional<std::vector<tree::ExprId>> ids = arrange(expr(id), names, left_out);
+  std::vector<NodeId> nodes;
+  if (!ids) {
+    for (const tree::ExprId arg : expr(id).args) check(arg);   // their own mistakes, and that names are used
+    return poison;
+  }
+  bool poisoned = false;
+  for (std::size_t i = 0; i < ids->size(); ++i) {
+    if ((*ids)[i] != tree::none) {
+      nodes.push_back(check((*ids)[i]));
+    } else {
+      const bool whole = row.arguments[i].kind == ArgumentKind::Int;
+      const double value = row.arguments[i].fallback;
+      nodes.push_back(builder_.constant(whole ? Cell::of(static_cast<std::int64_t>(value)) : Cell::of(value),
+                                        plain(whole ? Base::Int : Base::Real), expr(id).span));
+    }
+    poisoned = poisoned || nodes.back() == poison;
+  }
+  return poisoned ? poison : apply(index, std::move(nodes), *ids, expr(id).span);
+}
+
+NodeId Expressions::extremes(int index, tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  NodeId result = check(e.args[0]);
+  for (std::size_t i = 1; i < e.args.size(); ++i) {
+    const NodeId next = check(e.args[i]);
+    if (result == poison || next == poison) {
+      result = poison;
+      continue;
+    }
+    result = apply(index, {result, next}, {e.args[i - 1], e.args[i]}, e.span);
+  }
+  return result;
+}
+
+// A call of a row of the table, its arguments already checked one by one.
+NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span) {
+  const Builtin& row = builtins()[static_cast<std::size_t>(index)];
+  const bool scalar = std::none_of(row.arguments.begin(), row.arguments.end(),
+                                   [](const Argument& argument) { return takes_vector(argument.kind); });
+  if (scalar && std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) { return type(node).vector(); })) {
+    return lift(nodes, span, [&](const std::vector<NodeId>& args) { return apply(index, args, ids, span); });
+  }
+  Type common = plain(Base::Int);
+  int first_number = -1;
+  bool all_prob = true;
+  Type element = plain(Base::Real);
+  Unit kept;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Argument& argument = row.arguments[i];
+    const std::string role = quoted(argument.name) + " of " + quoted(row.name);
+    const tree::ExprId id = ids[i] == tree::none ? ids[0] : ids[i];
+    if (i == 0) kept = type(nodes[0]).unit;
+    if (takes_vector(argument.kind)) {
+      const Type given = type(nodes[i]);
+      const bool fits = argument.kind == ArgumentKind::AnyVector ||
+                        (argument.kind == ArgumentKind::BoolVector && given.base == Base::Bool) ||
+                        (argument.kind == ArgumentKind::IntVector && given.base == Base::Int) ||
+                        (argument.kind == ArgumentKind::RealVector && numeric(given));
+      if (!given.vector() || !fits) {
+        policy_.error(given.vector() ? "E0201" : "E0221", expr(id).span, role + " is a vector of " +
+                      (argument.kind == ArgumentKind::BoolVector ? "true and false" : "numbers") + ", not " +
+                      (given.vector() ? "one of " + describe(element_of(given)) : describe(given)),
+                      given.vector() ? "" : "this is one value");
+        return poison;
+      }
+      element = defined(element_of(given));
+      if (argument.kind == ArgumentKind::RealVector && given.base == Base::Int) {
+        nodes[i] = lift({nodes[i]}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); },
+                        Guard::None);
+      }
+      continue;
+    }
+    if (argument.kind == ArgumentKind::Number) {
+      if (!numeric(type(nodes[i]))) {
+        policy_.error("E0201", expr(id).span, role + " is a number, not " + describe(type(nodes[i])));
+        return poison;
+      }
+      if (!require_defined(nodes[i], id, tree::none)) return poison;
+      all_prob = all_prob && type(nodes[i]).prob;
+      if (first_number < 0) {
+        first_number = static_cast<int>(i);
+        common = type(nodes[i]);
+        continue;
+      }
+      const std::optional<Type> both = unify(nodes[static_cast<std::size_t>(first_number)], nodes[i],
+                                             ids[static_cast<std::size_t>(first_number)], id, "E0213",
+                                             "stand in one call");
+      if (!both) return poison;
+      common.base = both->base;
+      if (!both->unit.plain()) common.unit = both->unit;
+      continue;
+    }
+    Type wanted = plain(argument.kind == ArgumentKind::Int    ? Base::Int
+                        : argument.kind == ArgumentKind::Real ? Base::Real
+                        : argument.kind == ArgumentKind::Bool ? Base::Bool
+                                                              : Base::Beta);
+    if (argument.unit >= 0) wanted.unit = of(static_cast<BaseUnit>(argument.unit));
+    if (argument.unit < 0 && row.keeps_unit != 0) wanted.unit = type(nodes[i]).unit;
+    nodes[i] = fit(nodes[i], id, wanted, role);
+    if (nodes[i] == poison) return poison;
+  }
+  // A real may have come after ints: convert those before it too.
+  for (std::size_t i = 0; first_number >= 0 && i < nodes.size(); ++i) {
+    if (row.arguments[i].kind == ArgumentKind::Number && common.base == Base::Real) nodes[i] = to_real(nodes[i]);
+  }
+  Type result = plain(Base::Real);
+  switch (row.result) {
+    case ResultKind::Int: result = plain(Base::Int); break;
+    case ResultKind::Real: break;
+    case ResultKind::Prob: result.prob = true; break;
+    case ResultKind::Bool: result = plain(Base::Bool); break;
+    case ResultKind::Beta: result = plain(Base::Beta); break;
+    case ResultKind::Number: result = common; break;
+    case ResultKind::Element: result = element; break;
+    case ResultKind::IntVector: result = vector_of(plain(Base::Int), Scope::List); break;
+    case ResultKind::RealVector: result = vector_of(plain(Base::Real), Scope::List); break;
+  }
+  if (row.keeps_unit != 0) result.unit = product(Unit{}, kept, row.keeps_unit);
+  if (row.result == ResultKind::Number) {
+    result.optional = false;
+    result.prob = all_prob && result.base == Base::Real;
+    if (row.name == "clamp" && result.base == Base::Real && result.unit.plain()) {
+      result.prob = type(nodes[1]).prob && type(nodes[2]).prob;   // bounds within 0..1
+    }
+  }
+  result.optional = row.result_optional;
+  return builder_.make(Op::Call, result, span, std::move(nodes), index);
+}
+
+// The function's body in place of the call. Arguments are computed when needed, at most once; a cheap one is repeated.
+NodeId Expressions::inline_function(int index, tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  const tree::FunctionDecl& function = policy_.tree.functions[static_cast<std::size_t>(index)];
+  policy_.names.function_used[static_cast<std::size_t>(index)] = 1;
+  std::vector<std::string> names;
+  for (const tree::Param& param : function.params) names.push_back(param.name.text);
+  const std::optional<std::vector<tree::ExprId>> ids = arrange(e, names, {});
+  if (!ids || policy_.broken_functions[static_cast<std::size_t>(index)]) {
+    for (const tree::ExprId arg : e.args) check(arg);
+    return poison;
+  }
+  std::vector<std::int32_t> owned;
+  std::vector<Binding> bindings;
+  bool poisoned = false;
+  for (std::size_t i = 0; i < ids->size(); ++i) {
+    const tree::Param& param = function.params[i];
+    std::optional<Type> wanted = read_type(policy_, param.type);
+    if (!wanted) return poison;
+    const std::string role = quoted(param.name.text) + " of " + quoted(function.name.text);
+    NodeId node = check((*ids)[i]);
+    if (node != poison && wanted->vector() && type(node).vector()) wanted->scope = type(node).scope;
+    if (node != poison) node = fit(node, (*ids)[i], *wanted, role);
+    if (node == poison) {
+      poisoned = true;
+      continue;
+    }
+    Type declared = *wanted;
+    if (wanted->vector()) declared = type(node);
+    Binding binding;
+    binding.kind = "argument";
+    binding.name = param.name.text;
+    binding.span = param.name.span;
+    binding.used = true;
+    if (builder_.leaf(node)) {
+      binding.node = builder_[node];
+    } else {
+      owned.push_back(builder_.let(param.name.text, node));
+      binding.node.op = Op::Let;
+      binding.node.index = owned.back();
+    }
+    binding.node.type = declared;
+    bindings.push_back(std::move(binding));
+  }
+  if (poisoned) return poison;
+  std::optional<Type> result = read_type(policy_, function.result);
+  if (!result) return poison;
+  policy_.names.enter(true);
+  for (Binding& binding : bindings) policy_.names.declare(std::move(binding));
+  NodeId body = check(function.body);
+  if (body != poison && result->vector() && type(body).vector()) result->scope = type(body).scope;
+  body = body == poison ? poison : fit(body, function.body, *result, "the result of " + quoted(function.name.text));
+  policy_.names.leave();
+  if (body == poison) return poison;
+  Type shown = *result;
+  if (shown.vector()) shown = type(body);
+  if (owned.empty()) {
+    if (!(type(body) == shown) && builder_[body].op != Op::Constant) builder_.retype(body, shown);
+    return body;
+  }
+  Node scope;
+  scope.op = Op::Scope;
+  scope.type = shown;
+  scope.span = e.span;
+  scope.args = {body};
+  scope.owned = std::move(owned);
+  return builder_.add(std::move(scope));
+}
+
+}  // namespace allot::lang::checker

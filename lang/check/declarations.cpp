@@ -1,0 +1,501 @@
+#include "lang/check/declarations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lang/check/expressions.h"
+#include "lang/check/points.h"
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+namespace {
+
+// A value known from the text alone, of the expected type; nothing after an error.
+std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role) {
+  Builder builder(policy);
+  Where where;
+  where.constant = true;
+  Expressions expressions(policy, builder, where);
+  const NodeId node = expressions.check_as(id, expected, role);
+  if (node == poison) return std::nullopt;
+  const std::optional<Cell> value = builder.value(node);
+  if (!value) policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
+                           "write a literal");
+  return value;
+}
+
+double number(const Cell& cell, const Type& type) {
+  return type.base == Base::Int ? static_cast<double>(cell.integer()) : cell.real();
+}
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type type) {
+  if (name.low == tree::none || name.high == tree::none) return std::nullopt;
+  type.prob = false;
+  type.optional = false;
+  const std::optional<Cell> low = constant(policy, name.low, type, "the low end of a range");
+  const std::optional<Cell> high = constant(policy, name.high, type, "the high end of a range");
+  if (!low || !high) return std::nullopt;
+  const Range range{number(*low, type), number(*high, type)};
+  if (range.low > range.high) {
+    policy.error("E0216", {policy.tree[name.low].span.begin, policy.tree[name.high].span.end},
+                 "a range runs from low to high", "this one is empty");
+    return std::nullopt;
+  }
+  return range;
+}
+
+// True where `name` was not declared before; says so otherwise.
+bool fresh(Policy& policy, const tree::Name& name, std::string_view kind) {
+  if (find_fact(Subject::Run, name.text) || name.text == "budget") {
+    policy.error("E0103", name.span, quoted(name.text) + " is the name of a fact of the run", "", "choose another name");
+    return false;
+  }
+  const Binding* const other = policy.names.find(name.text);
+  if (!other || (other->meaning == Meaning::Poison && other->kind == "declaration")) return true;
+  policy.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second " + std::string(kind),
+               "", {{other->span, "the first one"}});
+  return false;
+}
+
+Binding value_binding(const tree::Name& name, std::string kind) {
+  Binding binding;
+  binding.kind = std::move(kind);
+  binding.name = name.text;
+  binding.span = name.span;
+  return binding;
+}
+
+void declare_parameter(Policy& policy, const tree::Param& param) {
+  if (!fresh(policy, param.name, "declaration")) return;
+  Binding binding = value_binding(param.name, "parameter");
+  std::optional<Type> type = read_type(policy, param.type);
+  const bool allowed = type && !type->vector() && !type->optional &&
+                       (numeric(*type) || type->base == Base::Bool);
+  if (type && !allowed) {
+    policy.error("E0202", param.type.span, "a parameter is a number, a count or true or false",
+                 "not " + to_text(*type));
+  }
+  std::optional<Cell> value;
+  std::optional<Range> range;
+  if (allowed) {
+    if (type->base == Base::Bool && param.type.low != tree::none) {
+      policy.error("E0202", param.type.span, "only numbers have a range");
+    }
+    if (numeric(*type)) range = read_range(policy, param.type, *type);
+    if (type->prob && !range) range = Range{0, 1};
+    if (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1) type->prob = true;
+    if (param.value == tree::none) {
+      policy.error("E0404", param.name.span, "parameter " + quoted(param.name.text) + " needs a default", "",
+                   "write `param " + param.name.text + ": " + to_text(*type) + " = …`");
+    } else {
+      Type wanted = *type;
+      if (range) wanted.prob = false;   // its own range is checked below
+      value = constant(policy, param.value, wanted, "the default of " + quoted(param.name.text));
+    }
+    if (value && range && (number(*value, *type) < range->low || number(*value, *type) > range->high)) {
+      Type shown = *type;
+      const auto text = [&](double x) {
+        return shown.base == Base::Int ? show(Cell::of(static_cast<std::int64_t>(x)), shown) : show(Cell::of(x), shown);
+      };
+      policy.error("E0216", policy.tree[param.value].span,
+                   "the default of " + quoted(param.name.text) + " lies outside of its range",
+                   "not in " + text(range->low) + ".." + text(range->high));
+      value.reset();
+    }
+  }
+  if (!value) {
+    binding.meaning = Meaning::Poison;
+  } else {
+    Parameter parameter;
+    parameter.name = param.name.text;
+    parameter.type = *type;
+    parameter.value = *value;
+    if (range) {
+      parameter.low = range->low;
+      parameter.high = range->high;
+    }
+    parameter.doc = param.doc;
+    parameter.span = param.name.span;
+    binding.node.op = Op::Parameter;
+    binding.node.type = *type;
+    binding.node.index = static_cast<std::int32_t>(policy.program.parameters.size());
+    policy.program.parameters.push_back(std::move(parameter));
+  }
+  policy.names.declare(std::move(binding));
+}
+
+void declare_state(Policy& policy, const tree::StateDecl& decl) {
+  if (!fresh(policy, decl.name, "declaration")) return;
+  Binding binding = value_binding(decl.name, "state");
+  binding.meaning = Meaning::Poison;
+  State state;
+  state.name = decl.name.text;
+  state.span = decl.name.span;
+  std::optional<Type> type = read_type(policy, decl.type);
+  bool fits = type.has_value();
+  if (type && type->vector()) {
+    policy.not_yet(decl.type.span, "state that is a vector");
+    fits = false;
+  } else if (type && !numeric(*type) && type->base != Base::Bool && type->base != Base::Beta) {
+    policy.error("E0202", decl.type.span, "state is a number, a count, true or false, or a beta",
+                 "not " + to_text(*type));
+    fits = false;
+  }
+  if (decl.scope == "category") {
+    policy.not_yet(decl.name.span, "state per category");
+    fits = false;
+  }
+  state.scope = decl.scope == "group" ? StateScope::Group : decl.scope == "run" ? StateScope::Run : StateScope::Prompt;
+  if (fits) {
+    if (numeric(*type)) {
+      const std::optional<Range> range = read_range(policy, decl.type, *type);
+      type->prob = type->prob || (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 &&
+                                  range->high <= 1);
+    }
+    state.type = *type;
+    std::optional<Cell> initial;
+    if (decl.initial != tree::none) {
+      initial = constant(policy, decl.initial, *type, "the initial value of " + quoted(decl.name.text));
+    } else if (type->optional) {
+      initial = Cell::undefined();
+    } else {
+      policy.error("E0405", decl.name.span, "state " + quoted(decl.name.text) + " needs an initial value", "",
+                   "write `state " + decl.name.text + ": " + to_text(*type) + " per " + decl.scope + " = …`");
+    }
+    if (decl.decay != tree::none) {
+      Type rate = plain(Base::Real);
+      rate.prob = true;
+      if (!numeric(*type) && type->base != Base::Beta) {
+        policy.error("E0405", policy.tree[decl.decay].span, "only numbers and betas decay");
+      } else if (const auto decay = constant(policy, decl.decay, rate, "the decay of " + quoted(decl.name.text))) {
+        state.decay = decay->real();
+      }
+    }
+    if (initial) {
+      state.initial = *initial;
+      binding.meaning = Meaning::State;
+      binding.state = static_cast<int>(policy.program.states.size());
+      policy.program.states.push_back(std::move(state));
+    }
+  }
+  policy.names.declare(std::move(binding));
+}
+
+// ---- functions
+
+void collect_calls(const tree::File& tree, tree::ExprId id, const Names& names, std::vector<std::pair<int, Span>>& into) {
+  if (id == tree::none) return;
+  const tree::Expr& e = tree[id];
+  if (e.kind == tree::ExprKind::Call) {
+    if (const auto it = names.functions.find(e.text); it != names.functions.end()) into.push_back({it->second, e.span});
+  }
+  for (const tree::ExprId arg : e.args) collect_calls(tree, arg, names, into);
+  for (const tree::StringPart& part : e.parts) collect_calls(tree, part.hole, names, into);
+}
+
+struct Recursion {
+  Policy& policy;
+  std::vector<char> state;      // 0 unseen, 1 on the path, 2 done
+  std::vector<int> path;
+
+  void visit(int function) {
+    state[static_cast<std::size_t>(function)] = 1;
+    path.push_back(function);
+    std::vector<std::pair<int, Span>> calls;
+    const tree::FunctionDecl& decl = policy.tree.functions[static_cast<std::size_t>(function)];
+    collect_calls(policy.tree, decl.body, policy.names, calls);
+    for (const auto& [callee, span] : calls) {
+      if (state[static_cast<std::size_t>(callee)] == 0) visit(callee);
+      else if (state[static_cast<std::size_t>(callee)] == 1) report(callee, span);
+    }
+    path.pop_back();
+    state[static_cast<std::size_t>(function)] = 2;
+  }
+
+  void report(int callee, Span span) {
+    std::string text;
+    const auto begin = std::find(path.begin(), path.end(), callee);
+    bool known = true;
+    for (auto it = begin; it != path.end(); ++it) {
+      char& broken = policy.broken_functions[static_cast<std::size_t>(*it)];
+      known = known && broken;
+      broken = 1;
+      text += policy.tree.functions[static_cast<std::size_t>(*it)].name.text + " → ";
+    }
+    if (known) return;
+    text += policy.tree.functions[static_cast<std::size_t>(callee)].name.text;
+    policy.error("E0107", span, "a function cannot call itself", text,
+                 "every policy must end: walk a collection with a comprehension instead");
+  }
+};
+
+// The body is checked once by itself, so that a mistake is told once, called or not.
+void check_body(Policy& policy, std::size_t index) {
+  const tree::FunctionDecl& function = policy.tree.functions[index];
+  const int errors_before = static_cast<int>(policy.diagnostics.all().size());
+  const int nodes_before = policy.nodes;
+  Builder builder(policy);
+  Expressions expressions(policy, builder, Where{});
+  policy.names.enter(true);
+  std::set<std::string> seen;
+  bool broken = false;
+  for (const tree::Param& param : function.params) {
+    const std::optional<Type> type = read_type(policy, param.type);
+    if (!seen.insert(param.name.text).second) {
+      policy.error("E0102", param.name.span, quoted(param.name.text) + " is declared twice");
+    }
+    Binding binding = value_binding(param.name, "argument");
+    if (!type) {
+      broken = true;
+      binding.meaning = Meaning::Poison;
+    } else {
+      Node node;
+      node.op = type->vector() ? Op::Column : Op::Let;   // stands for whatever the call will bring
+      node.type = *type;
+      node.index = type->vector() ? builder.column({Fact::Reward, {}, Scope::List, *type, param.name.text, param.name.span})
+                                  : builder.let(param.name.text, builder.constant(Cell::undefined(), *type, param.name.span));
+      binding.node = node;
+    }
+    expressions.declare(std::move(binding));
+  }
+  std::optional<Type> result = read_type(policy, function.result);
+  if (!result) {
+    broken = true;
+  } else {
+    NodeId body = expressions.check(function.body);
+    if (body != poison && result->vector() && builder.type(body).vector()) result->scope = builder.type(body).scope;
+    if (body != poison) {
+      body = expressions.fit(body, function.body, *result, "the result of " + quoted(function.name.text));
+    }
+    broken = broken || body == poison;
+  }
+  policy.names.leave();
+  for (std::size_t i = static_cast<std::size_t>(errors_before); i < policy.diagnostics.all().size(); ++i) {
+    broken = broken || policy.diagnostics.all()[i].severity == Severity::Error;
+  }
+  if (broken) policy.broken_functions[index] = 1;
+  if (!policy.too_large) policy.nodes = nodes_before;
+}
+
+}  // namespace
+
+std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
+  Type type;
+  if (name.name == "vec" || name.name == "mat") {
+    if (name.name == "mat" || !name.sizes.empty() || name.arguments.size() != 1) {
+      policy.not_yet(name.span, name.name == "mat" ? "a matrix" : "a vector of fixed size");
+      return std::nullopt;
+    }
+    const std::optional<Type> element = read_type(policy, name.arguments[0]);
+    if (!element) return std::nullopt;
+    return vector_of(*element, Scope::List);
+  }
+  if (const std::optional<BaseUnit> unit = unit_named(name.name)) {
+    type = count(*unit);
+  } else if (name.name == "bool") {
+    type = plain(Base::Bool);
+  } else if (name.name == "int") {
+    type = plain(Base::Int);
+  } else if (name.name == "real" || name.name == "prob") {
+    type = plain(Base::Real);
+    type.prob = name.name == "prob";
+  } else if (name.name == "beta") {
+    type = plain(Base::Beta);
+  } else if (name.name == "prompt") {
+    type = plain(Base::Prompt);
+  } else {
+    std::vector<std::string> names{"bool", "int", "real", "prob", "beta", "vec", "prompt"};
+    for (int i = 0; i < base_unit_count; ++i) names.emplace_back(lang::name(static_cast<BaseUnit>(i)));
+    policy.error("E0202", name.span, "there is no type " + quoted(name.name) + " here", "",
+                 near_help(name.name, names));
+    return std::nullopt;
+  }
+  type.optional = name.optional;
+  return type;
+}
+
+void declare_unread(Policy& policy) {
+  for (const std::string& name : policy.tree.unread) {
+    Binding binding = value_binding({name, {}}, "declaration");
+    binding.meaning = Meaning::Poison;
+    policy.names.declare(std::move(binding));
+  }
+}
+
+void declare_parameters(Policy& policy) {
+  for (const tree::Param& param : policy.tree.params) declare_parameter(policy, param);
+}
+
+void declare_states(Policy& policy) {
+  for (const tree::StateDecl& decl : policy.tree.states) declare_state(policy, decl);
+  for (const tree::InputDecl& input : policy.tree.inputs) {
+    policy.not_yet(input.name.span, "an input of the host");
+    Binding binding = value_binding(input.name, "input");
+    binding.meaning = Meaning::Poison;
+    policy.names.declare(std::move(binding));
+  }
+}
+
+void declare_functions(Policy& policy) {
+  const std::vector<tree::FunctionDecl>& functions = policy.tree.functions;
+  policy.broken_functions.assign(functions.size(), 0);
+  policy.names.function_used.assign(functions.size(), 0);
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const tree::Name& name = functions[i].name;
+    const bool built_in = find_builtin(name.text) >= 0 || is_statistic(name.text) || reduction_named(name.text) ||
+                          name.text == "draw" || name.text == "where" || name.text == "prefixes" ||
+                          name.text == "actions_at";
+    const auto it = policy.names.functions.find(name.text);
+    if (built_in) {
+      policy.error("E0103", name.span, quoted(name.text) + " is a function of the language", "",
+                   "choose another name");
+    } else if (it != policy.names.functions.end()) {
+      policy.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second function", "",
+                   {{functions[static_cast<std::size_t>(it->second)].name.span, "the first one"}});
+    } else {
+      policy.names.functions[name.text] = static_cast<int>(i);
+    }
+  }
+  Recursion recursion{policy, std::vector<char>(functions.size(), 0), {}};
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (recursion.state[i] == 0) recursion.visit(static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (!policy.broken_functions[i]) check_body(policy, i);
+  }
+  // A function called only by unused ones is unused as well: what the bodies called does not count.
+  policy.names.function_used.assign(functions.size(), 0);
+}
+
+void declare_budgets(Policy& policy) {
+  std::map<BaseUnit, Span> seen;
+  for (const tree::BudgetDecl& decl : policy.tree.budgets) {
+    const tree::Expr& amount = policy.tree[decl.amount];
+    Budget budget;
+    budget.per_run = decl.period != "iteration";
+    budget.carry_over = decl.carry_over;
+    std::optional<BaseUnit> unit;
+    Binding* const binding = amount.kind == tree::ExprKind::Name ? policy.names.find(amount.text) : nullptr;
+    if (amount.kind == tree::ExprKind::Integer && !amount.unit.empty()) unit = unit_named(amount.unit);
+    if (binding) binding->used = true;
+    if (binding && binding->meaning == Meaning::Poison) continue;
+    if (binding && binding->meaning == Meaning::Value && binding->node.type.base == Base::Int) {
+      for (int i = 0; i < base_unit_count; ++i) {
+        if (binding->node.type.unit == of(static_cast<BaseUnit>(i))) unit = static_cast<BaseUnit>(i);
+      }
+    }
+    if (!unit || (*unit != BaseUnit::Rollouts && *unit != BaseUnit::Tokens && *unit != BaseUnit::Calls &&
+                  *unit != BaseUnit::Seconds)) {
+      policy.error("E0403", amount.span, "a budget is a number of rollouts, tokens, calls or seconds", "",
+                   "for example `budget 400_000_000 tokens per run`, or a parameter of that unit");
+      continue;
+    }
+    if (const auto it = seen.find(*unit); it != seen.end()) {
+      policy.error("E0401", decl.span, "two budgets in " + std::string(name(*unit)), "", "",
+                   {{it->second, "the first one"}});
+      continue;
+    }
+    seen[*unit] = decl.span;
+    Builder builder(policy);
+    Expressions expressions(policy, builder, Where{});
+    const std::optional<ReadArgument> argument =
+        expressions.read_argument(decl.amount, *unit, true, false, "a budget");
+    if (!argument) continue;
+    budget.unit = *unit;
+    budget.amount = *argument;
+    policy.program.budgets.push_back(budget);
+  }
+}
+
+void declare_refill(Policy& policy) {
+  const std::vector<tree::RefillDecl>& decls = policy.tree.refills;
+  for (std::size_t i = 1; i < decls.size(); ++i) {
+    policy.error("E0401", decls[i].span, "`refill at most` is declared twice", "", "", {{decls[0].span, "the first one"}});
+  }
+  if (decls.empty()) return;
+  Builder builder(policy);
+  Expressions expressions(policy, builder, Where{});
+  Refill refill;
+  // Rounds are a plain count; `Groups` only fills the place of a unit that is not asked for.
+  const tree::Expr& rounds = policy.tree[decls[0].rounds];
+  const std::optional<ReadArgument> argument =
+      expressions.read_argument(decls[0].rounds, BaseUnit::Groups, false, false, "the number of rounds");
+  if (!rounds.unit.empty()) return;
+  if (argument) refill.rounds = *argument;
+  refill.then = decls[0].then == "skip_update" ? RefillFallback::SkipUpdate
+                : decls[0].then == "abort"     ? RefillFallback::Abort
+                                               : RefillFallback::TrainPartial;
+  policy.program.refill = refill;
+}
+
+void declare_hit(Policy& policy) {
+  if (policy.tree.flat_within != tree::none) {
+    const auto within = constant(policy, policy.tree.flat_within, plain(Base::Real), "the tolerance of `flat within`");
+    if (within && within->real() < 0) {
+      policy.error("E0216", policy.tree[policy.tree.flat_within].span, "a tolerance is 0 or more");
+    } else if (within) {
+      policy.program.flat_within = within->real();
+    }
+  }
+  if (policy.tree.hit == tree::none) return;
+  Builder builder(policy);
+  Where where;
+  where.hit = true;
+  where.subject = Subject::Rollout;
+  Expressions expressions(policy, builder, where);
+  const NodeId condition = expressions.condition(policy.tree.hit);
+  if (condition == poison) return;
+  const Span span = policy.tree[policy.tree.hit].span;
+  const Type maybe = optional(plain(Base::Bool));
+  // An unscored rollout is neither hit nor miss.
+  const auto read = [&](Fact fact) {
+    const Type type = row(fact).type;
+    const int key = builder.read({fact, {}, Scope::Single, type, std::string(row(fact).name), span});
+    return builder.make(Op::Read, type, span, {}, key);
+  };
+  const NodeId reward = builder.make(Op::Coalesce, row(Fact::Reward).type, span, {read(Fact::RawReward), read(Fact::Reward)});
+  const NodeId unscored = builder.make(Op::IsUndefined, plain(Base::Bool), span, {reward});
+  Effect effect;
+  effect.kind = EffectKind::Report;
+  effect.value = builder.make(Op::If, maybe, span, {unscored, builder.constant(Cell::undefined(), maybe, span), condition});
+  effect.span = span;
+  Handler hit = std::move(builder.handler);
+  hit.point = Point::Eval;
+  hit.subject = Subject::Rollout;
+  hit.text = "hit when " + policy.text(span);
+  hit.span = policy.tree.hit_span;
+  hit.effects.push_back(std::move(effect));
+  policy.program.hit = std::move(hit);
+}
+
+void check_tests(Policy& policy) {
+  std::vector<std::string> parameters;
+  for (const tree::Param& param : policy.tree.params) parameters.push_back(param.name.text);
+  for (const tree::TestDecl& test : policy.tree.tests) {
+    for (const tree::Setting& setting : test.settings) {
+      if (std::find(parameters.begin(), parameters.end(), setting.name.text) != parameters.end()) continue;
+      policy.error("E0101", setting.name.span, "there is no parameter " + quoted(setting.name.text), "",
+                   near_help(setting.name.text, parameters));
+    }
+    for (const tree::Expect& expect : test.expects) {
+      if (expect.point.empty() || policy.unread) continue;
+      const bool asked = std::any_of(policy.tree.handlers.begin(), policy.tree.handlers.end(),
+                                     [&](const tree::Handler& handler) { return handler.point == expect.point; });
+      if (asked) continue;
+      std::vector<std::string> names;
+      for (const tree::Handler& handler : policy.tree.handlers) names.push_back(handler.point);
+      policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
+                   near_help(expect.point, names));
+    }
+  }
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,143 @@
+// Expressions: names, types, units and undefined, from the tree to typed nodes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/builtins.h"
+#include "lang/check/builder.h"
+#include "lang/check/policy.h"
+
+namespace allot::lang::checker {
+
+// Where an expression stands, which decides what it may read.
+struct Where {
+  Point point = Point::Eval;
+  Subject subject = Subject::Run;
+  bool hit = false;        // the `hit` condition: facts of the rollout by their bare names
+  bool constant = false;   // a default or an initial value: no facts, parameters or state
+  bool barrier() const { return point == Point::Update || point == Point::Epoch; }
+};
+
+class Expressions {
+ public:
+  Expressions(Policy& policy, Builder& builder, Where where) : policy_(policy), builder_(builder), where_(where) {}
+
+  NodeId check(tree::ExprId id);
+  // `role` names what is expected in messages: "`N` of `sample N more`".
+  NodeId check_as(tree::ExprId id, const Type& expected, std::string_view role);
+  NodeId condition(tree::ExprId id);   // a bool that is defined
+  NodeId fit(NodeId node, tree::ExprId id, const Type& expected, std::string_view role);
+  std::vector<MessagePart> message(tree::ExprId id, int& holes);
+
+  // The loop over `source`, with `variable` declared in a frame of its own that the caller leaves; -1 after an error.
+  int open_loop(tree::ExprId source, const tree::Name& variable);
+  // `r`, every rollout of the handler's group, in a frame that the caller leaves.
+  int open_rollouts(Span span);
+
+  // A `turns` literal, a parameter, or g.turn; nothing after an error.
+  std::optional<ReadArgument> read_argument(tree::ExprId id, BaseUnit unit, bool unit_needed, bool current_turn,
+                                            std::string_view what);
+
+  // Adds a local name; says so where it hides another.
+  Binding* declare(Binding binding);
+  void let(const tree::Name& name, tree::ExprId value, std::vector<std::int32_t>* owned);
+
+  // ---- what is known to be defined
+  std::vector<std::string> defined_when(tree::ExprId condition, bool holds);
+  std::size_t narrow(const std::vector<std::string>& paths, std::optional<Span> rule = std::nullopt);
+  void widen(std::size_t mark) { narrowed_.resize(mark); }
+  void in_effect(bool effect) { in_effect_ = effect; }
+
+ private:
+  using Body = std::function<NodeId(const std::vector<NodeId>&)>;
+  enum class Guard { Elements, None };
+
+  const tree::Expr& expr(tree::ExprId id) const { return policy_.tree[id]; }
+  const Type& type(NodeId id) const { return builder_.type(id); }
+
+  // expressions.cpp
+  NodeId number(const tree::Expr& e, bool negative);
+  NodeId unary(tree::ExprId id);
+  NodeId if_else(tree::ExprId id);
+  NodeId list(tree::ExprId id);
+  NodeId is_undefined(tree::ExprId id);
+  NodeId coalesce(tree::ExprId id);
+  NodeId logic(tree::ExprId id);
+
+  // arithmetic.cpp
+  NodeId arithmetic(tree::ExprId id);
+  NodeId compare(tree::ExprId id);
+  NodeId compare_pair(const std::string& op, NodeId a, NodeId b, tree::ExprId left, tree::ExprId right, Span span,
+                      tree::ExprId whole);
+  // Brings two numbers to one base and unit; the common type, or nothing after an error.
+  std::optional<Type> unify(NodeId& a, NodeId& b, tree::ExprId left, tree::ExprId right, std::string_view code,
+                            std::string_view words);
+  void units_clash(std::string_view code, std::string_view words, const Type& a, const Type& b, tree::ExprId left,
+                   tree::ExprId right);
+  bool bare(tree::ExprId id) const;
+  NodeId to_real(NodeId id);
+
+  // undefined.cpp
+  bool require_defined(NodeId node, tree::ExprId id, tree::ExprId whole);
+  NodeId assume_if_known(NodeId node, const std::string& path);
+  std::string path(tree::ExprId id);
+  std::string why_undefined(NodeId node) const;
+
+  // paths.cpp
+  NodeId name(tree::ExprId id);
+  NodeId field(tree::ExprId id);
+  NodeId index(tree::ExprId id);
+  NodeId state(Binding& binding, tree::ExprId id, tree::ExprId key);
+  NodeId use(Binding& binding, Span span);
+  NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
+  NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
+  NodeId hit_fact(const FactRow& row, tree::ExprId id);
+  Binding* subject(tree::ExprId id);
+  void unknown_name(tree::ExprId id);
+  bool refuse_fact(const FactRow& row, tree::ExprId id);
+
+  // vectors.cpp
+  NodeId lift(const std::vector<NodeId>& operands, Span span, const Body& body, Guard guard = Guard::Elements);
+  NodeId where(tree::ExprId id);
+  NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
+  NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
+  NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
+
+  // calls.cpp
+  NodeId call(tree::ExprId id);
+  NodeId builtin(int index, tree::ExprId id);
+  NodeId extremes(int index, tree::ExprId id);   // min and max of three or more
+  NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
+  std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
+                                                   const std::vector<char>& optional);
+  NodeId inline_function(int index, tree::ExprId id);
+
+  // statistics.cpp
+  NodeId statistic(tree::ExprId id);
+  NodeId draw(tree::ExprId id);
+  std::optional<ReadArgument> word(tree::ExprId id, const std::vector<std::string>& choices);
+  const Binding* actions(tree::ExprId id, Subject owner);
+
+  struct Known {
+    std::string path;
+    std::optional<Span> rule;   // known because this rule did not answer
+  };
+
+  Policy& policy_;
+  Builder& builder_;
+  Where where_;
+  std::vector<Known> narrowed_;
+  bool in_effect_ = false;             // effects run whichever rule answered
+  std::optional<Span> relies_on_;      // a rule on which what was just checked relies
+};
+
+bool is_statistic(std::string_view name);
+std::optional<Reduction> reduction_named(std::string_view name);
+// The type that an author wrote; nothing after an error. `vec<T>` has Scope::List and fits a vector of any scope.
+std::optional<Type> read_type(Policy& policy, const tree::TypeName& name);
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,56 @@
+#include "lang/check/policy.h"
+
+#include <utility>
+
+namespace allot::lang::checker {
+
+void Policy::error(std::string code, Span span, std::string message, std::string label, std::string help,
+                   std::vector<Context> contexts) {
+  diagnostics.add({Severity::Error, std::move(code), span, std::move(message), std::move(label), std::move(help),
+                   std::move(contexts)});
+}
+
+void Policy::warning(std::string code, Span span, std::string message, std::string label, std::string help,
+                     std::vector<Context> contexts) {
+  diagnostics.add({Severity::Warning, std::move(code), span, std::move(message), std::move(label), std::move(help),
+                   std::move(contexts)});
+}
+
+void Policy::not_yet(Span span, std::string_view what) {
+  error("E0190", span, std::string(what) + " is part of the language, but this version cannot run it", "not yet",
+        "leave it out for now; `allot help E0190` lists what runs");
+}
+
+std::string Policy::place(Span span) const {
+  const Place place = source.place(span.begin);
+  return std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+std::string Policy::text(Span span) const {
+  std::string result;
+  bool space = false;
+  for (const char c : source.text(span)) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      space = !result.empty();
+      continue;
+    }
+    if (space) result += ' ';
+    space = false;
+    result += c;
+  }
+  return result;
+}
+
+std::string near_help(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string match = near_match(name, candidates);
+  return match.empty() ? std::string() : "did you mean " + quoted(match) + "?";
+}
+
+std::string quoted(std::string_view text) {
+  std::string result("`");
+  result.append(text);
+  result.append("`");
+  return result;
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,50 @@
+// What all parts of the checker share: the tree, the program being made, the names of the file, and the mistakes found.
+//
+// A part that cannot go on returns `poison`; whoever gets poison says nothing more, so one mistake gives one message.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/check/names.h"
+#include "lang/diagnostics.h"
+#include "lang/program.h"
+#include "lang/tree.h"
+
+namespace allot::lang::checker {
+
+inline constexpr NodeId poison = -1;
+
+struct Policy {
+  const Source& source;
+  const tree::File& tree;
+  Program& program;
+  Diagnostics& diagnostics;
+  Names names;
+
+  bool unread = false;                    // items of the file could not be read: what is missing may stand in them
+  int nodes = 0;                          // typed nodes so far, of all handlers
+  bool too_large = false;                 // said once
+  std::optional<Span> unnamed_draw;       // where `draw()` stands
+  std::optional<Span> first_refill;       // where `refill` is answered first
+  std::vector<char> broken_functions;     // by index into tree.functions: calls give poison
+
+  void error(std::string code, Span span, std::string message, std::string label = {}, std::string help = {},
+             std::vector<Context> contexts = {});
+  void warning(std::string code, Span span, std::string message, std::string label = {}, std::string help = {},
+               std::vector<Context> contexts = {});
+  // E0190: `what` is written as the language has it, but this version cannot run it.
+  void not_yet(Span span, std::string_view what);
+
+  std::string place(Span span) const;   // "3:9"
+  std::string text(Span span) const;    // source text on one line
+  std::string text(tree::ExprId id) const { return text(tree[id].span); }
+};
+
+// " (did you mean `x`?)" as a help text, or empty.
+std::string near_help(std::string_view name, const std::vector<std::string>& candidates);
+std::string quoted(std::string_view text);
+
+}  // namespace allot::lang::checker

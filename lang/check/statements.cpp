@@ -1,0 +1,271 @@
+// The statements of one handler.
+#include <algorithm>
+#include <utility>
+
+#include "lang/check/handlers.h"
+#include "lang/check/units.h"
+#include "lang/check/warnings.h"
+#include "lang/limits.h"
+
+namespace allot::lang::checker {
+namespace {
+
+Where where_of(const PointRow& point) {
+  Where where;
+  where.point = point.point;
+  where.subject = point.subject == "batch" ? Subject::Batch : Subject::Group;
+  return where;
+}
+
+}  // namespace
+
+HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point)
+    : policy_(policy), tree_(handler), point_(point), builder_(policy), expressions_(policy, builder_, where_of(point)) {}
+
+Handler HandlerChecker::check() {
+  policy_.names.enter(false);
+  Binding subject;
+  subject.meaning = Meaning::Subject;
+  subject.kind = "variable";
+  subject.name = tree_.variable.text;
+  subject.span = tree_.variable.span;
+  subject.subject = where_of(point_).subject;
+  subject.used = true;
+  expressions_.declare(std::move(subject));
+  std::vector<Effect> effects;
+  for (const tree::Statement& s : tree_.statements) statement(s, effects, nullptr, 0);
+  if (point_.point == Point::Size && builder_.handler.rules.empty()) {
+    policy_.error("E0304", tree_.point_span, "`size` must say how many rollouts a prompt gets", "",
+                  "write `start 8 each`");
+  }
+  policy_.names.leave();
+  Handler result = std::move(builder_.handler);
+  result.point = point_.point;
+  result.subject = where_of(point_).subject;
+  result.every = tree_.every;
+  result.text = policy_.text(tree_.point_span);
+  result.span = tree_.span;
+  result.effects = std::move(effects);
+  return result;
+}
+
+void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& effects,
+                               std::vector<std::int32_t>* owned, int depth) {
+  using tree::StatementKind;
+  switch (s.kind) {
+    case StatementKind::Let: expressions_.let(s.name, s.value, owned); return;
+    case StatementKind::When:
+    case StatementKind::Otherwise:
+    case StatementKind::Bare:
+      if (!point_.rules || depth > 0) {
+        policy_.error("E0304", s.span, "nothing is decided at " + quoted(point_.name), "a rule cannot stand here",
+                      "at a barrier write `remember`, `report`, `warn when` or `for each`");
+        return;
+      }
+      rule(s);
+      return;
+    default: break;
+  }
+  expressions_.in_effect(true);
+  switch (s.kind) {
+    case StatementKind::Remember: remember(s, effects); break;
+    case StatementKind::Report: report(s, effects); break;
+    case StatementKind::Warn: warn(s, effects); break;
+    case StatementKind::ForEach: for_each(s, effects, depth); break;
+    default: break;
+  }
+  expressions_.in_effect(false);
+}
+
+// The same condition as an earlier rule's: that one has answered already.
+void HandlerChecker::condition_again(const tree::Statement& s) {
+  const Span span = policy_.tree[s.condition].span;
+  const std::string text = policy_.text(span);
+  for (const auto& [earlier, where] : conditions_) {
+    if (earlier != text) continue;
+    policy_.warning("W0503", span, "an earlier rule has the same condition", "this rule never answers", "",
+                    {{where, "the earlier one"}});
+    return;
+  }
+  conditions_.emplace_back(text, span);
+}
+
+void HandlerChecker::rule(const tree::Statement& s) {
+  using tree::StatementKind;
+  const bool conditional = s.kind == StatementKind::When;
+  if (closed_) {
+    policy_.error("E0307", s.span, "this rule is never reached", "", "put it before the other one",
+                  {{*closed_, "this one always answers"}});
+  } else if (s.kind == StatementKind::Bare && !builder_.handler.rules.empty()) {
+    policy_.error("E0307", s.span, "a verdict after a `when` needs a word before it", "",
+                  "write `otherwise " + policy_.text(s.verdict.span) + "`");
+  }
+  Rule rule;
+  rule.span = s.span;
+  rule.line = policy_.source.place(s.span.begin).line;
+  bool broken = false;
+  std::size_t mark = expressions_.narrow({});
+  if (conditional) {
+    rule.condition = expressions_.condition(s.condition);
+    broken = rule.condition == poison;
+    if (!broken) warn_of_condition(policy_, builder_, rule.condition);
+    condition_again(s);
+    mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
+  } else {
+    closed_ = s.span;
+  }
+  rule.verdict = verdict(s.verdict);
+  rule.because = expressions_.message(s.verdict.because, builder_.handler.hole_count);
+  expressions_.widen(mark);
+  if (conditional) {
+    expressions_.narrow(expressions_.defined_when(s.condition, false), policy_.tree[s.condition].span);
+  }
+  if (!broken) builder_.handler.rules.push_back(std::move(rule));
+}
+
+bool HandlerChecker::may_remember(const tree::Statement& s, const State& state, const Binding& binding) {
+  const bool barrier = point_.point == Point::Update || point_.point == Point::Epoch;
+  if (state.scope == StateScope::Group) {
+    if (!barrier && point_.subject == "group") return true;
+    policy_.error("E0311", s.span, quoted(state.name) + " is state per group: its group's handlers write it", "",
+                  "write it in a handler of a group, or keep it per prompt", {{binding.span, "declared here"}});
+    return false;
+  }
+  if (barrier) return true;
+  const bool prompt = state.scope == StateScope::Prompt;
+  policy_.error("E0310", s.span,
+                quoted(state.name) + " is state per " + (prompt ? "prompt" : "run") + ": it is written at a barrier only",
+                "groups finish in any order, and that must not matter",
+                prompt ? "write  on update of batch b { for each g in b.ended { remember " + state.name +
+                             "[g.prompt] = … } }"
+                       : "write  on update of batch b { remember " + state.name + " = … }",
+                {{binding.span, "declared here"}});
+  return false;
+}
+
+void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& effects) {
+  const tree::Expr& target = policy_.tree[s.target];
+  const bool keyed = target.kind == tree::ExprKind::Index;
+  const tree::Expr& named = keyed ? policy_.tree[target.args[0]] : target;
+  Binding* const binding = named.kind == tree::ExprKind::Name ? policy_.names.find(named.text) : nullptr;
+  if (!binding || binding->meaning != Meaning::State) {
+    if (binding && binding->meaning == Meaning::Poison) {
+      binding->used = true;
+    } else if (binding) {
+      policy_.error("E0109", target.span, "only state can be remembered", quoted(named.text) + " is a " + binding->kind,
+                    "", {{binding->span, "declared here"}});
+    } else {
+      std::vector<std::string> states;
+      for (const State& state : policy_.program.states) states.push_back(state.name);
+      policy_.error("E0101", named.span, "there is no state " + quoted(policy_.text(named.span)), "",
+                    near_help(named.text, states));
+    }
+    expressions_.check(s.value);
+    return;
+  }
+  binding->used = true;
+  const State& state = policy_.program.states[static_cast<std::size_t>(binding->state)];
+  if (!may_remember(s, state, *binding)) return;
+  Effect effect;
+  effect.kind = EffectKind::Remember;
+  effect.index = binding->state;
+  effect.span = s.span;
+  if ((state.scope == StateScope::Prompt) != keyed) {
+    policy_.error("E0319", target.span, quoted(state.name) + " is state per " +
+                  (keyed ? state.scope == StateScope::Run ? "run" : "group" : "prompt"),
+                  keyed ? "there is one alone" : "whose?",
+                  keyed ? "write `remember " + state.name + " = …`"
+                        : "say whose: `remember " + state.name + "[g.prompt] = …`",
+                  {{binding->span, "declared here"}});
+    return;
+  }
+  if (keyed) {
+    effect.key = expressions_.check_as(target.args[1], plain(Base::Prompt), "the key of state per prompt");
+    if (effect.key == poison) return;
+  }
+  effect.value = expressions_.check_as(s.value, state.type, "state " + quoted(state.name));
+  if (effect.value != poison) effects.push_back(std::move(effect));
+}
+
+void HandlerChecker::report(const tree::Statement& s, std::vector<Effect>& effects) {
+  const NodeId value = expressions_.check(s.value);
+  if (value == poison) return;
+  const Type& type = builder_.type(value);
+  if (type.vector() || type.base == Base::Prompt || type.base == Base::Beta) {
+    policy_.error(type.vector() ? "E0221" : "E0204", policy_.tree[s.value].span, "a report is one number, or true or false",
+                  "this is " + describe(type), type.vector() ? "report one figure of it: `mean(…)`" : "");
+    return;
+  }
+  std::vector<std::string>& names = policy_.program.reports;
+  auto it = std::find(names.begin(), names.end(), s.name.text);
+  if (it == names.end()) it = names.insert(it, s.name.text);
+  Effect effect;
+  effect.kind = EffectKind::Report;
+  effect.index = static_cast<std::int32_t>(it - names.begin());
+  effect.value = value;
+  effect.span = s.span;
+  effects.push_back(std::move(effect));
+}
+
+void HandlerChecker::warn(const tree::Statement& s, std::vector<Effect>& effects) {
+  const NodeId condition = expressions_.condition(s.condition);
+  const std::size_t mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
+  Effect effect;
+  effect.kind = EffectKind::Warn;
+  effect.because = expressions_.message(s.verdict.because, builder_.handler.hole_count);
+  expressions_.widen(mark);
+  if (condition == poison) return;
+  effect.value = condition;
+  effect.span = s.span;
+  effect.index = static_cast<std::int32_t>(policy_.program.warnings.size());
+  policy_.program.warnings.push_back("warn:" + std::to_string(policy_.source.place(s.span.begin).line));
+  effects.push_back(std::move(effect));
+}
+
+void HandlerChecker::for_each(const tree::Statement& s, std::vector<Effect>& effects, int depth) {
+  if (point_.point != Point::Update && point_.point != Point::Epoch) {
+    policy_.error("E0304", s.span, "`for each` stands at barriers only", "",
+                  "for a figure over rollouts write `sum(r.tokens for r in g.rollouts)`");
+    return;
+  }
+  Effect effect;
+  effect.kind = EffectKind::ForEach;
+  effect.span = s.span;
+  effect.loop = expressions_.open_loop(s.value, s.name);
+  for (const tree::Statement& inner : s.body) {
+    expressions_.in_effect(true);
+    statement(inner, effect.body, &effect.owned, depth + 1);
+  }
+  policy_.names.leave();
+  if (effect.loop != -1) effects.push_back(std::move(effect));
+}
+
+// A `let` is computed when a rule or an effect needs it, at most once for each call, or for each turn of its loop.
+void Expressions::let(const tree::Name& name, tree::ExprId value, std::vector<std::int32_t>* owned) {
+  const std::optional<Span> outer = std::exchange(relies_on_, std::nullopt);
+  const bool effect = std::exchange(in_effect_, owned != nullptr);
+  const NodeId node = check(value);
+  in_effect_ = effect;
+  Binding binding;
+  binding.kind = "let";
+  binding.name = name.text;
+  binding.span = name.span;
+  binding.relies_on = std::exchange(relies_on_, outer);
+  if (node == poison) {
+    binding.meaning = Meaning::Poison;
+  } else {
+    binding.node.op = Op::Let;
+    binding.node.type = type(node);
+    binding.node.index = builder_.let(name.text, node);
+    if (owned) owned->push_back(binding.node.index);
+  }
+  const Binding* const other = policy_.names.find(name.text);
+  if (other && other->kind == "let") {
+    policy_.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second `let`", "",
+                  {{other->span, "the first one"}});
+    return;
+  }
+  declare(std::move(binding));
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,90 @@
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+
+Unit of(BaseUnit unit) {
+  Unit result;
+  result.exponents[static_cast<std::size_t>(unit)] = 1;
+  return result;
+}
+
+std::optional<BaseUnit> unit_named(std::string_view text) {
+  for (int i = 0; i < base_unit_count; ++i) {
+    const std::string_view plural = name(static_cast<BaseUnit>(i));
+    if (text == plural || text == plural.substr(0, plural.size() - 1)) return static_cast<BaseUnit>(i);
+  }
+  return std::nullopt;
+}
+
+Unit product(const Unit& a, const Unit& b, int power_of_b) {
+  Unit result = a;
+  for (std::size_t i = 0; i < result.exponents.size(); ++i) {
+    result.exponents[i] = static_cast<std::int8_t>(result.exponents[i] + power_of_b * b.exponents[i]);
+  }
+  return result;
+}
+
+Type plain(Base base) {
+  Type type;
+  type.base = base;
+  return type;
+}
+
+Type count(BaseUnit unit) {
+  Type type = plain(Base::Int);
+  type.unit = of(unit);
+  return type;
+}
+
+Type defined(Type type) {
+  type.optional = false;
+  return type;
+}
+
+Type optional(Type type) {
+  type.optional = true;
+  return type;
+}
+
+Type element_of(Type type) {
+  type.scope = Scope::Single;
+  return type;
+}
+
+Type vector_of(Type type, Scope scope) {
+  type.scope = scope;
+  return type;
+}
+
+bool numeric(const Type& type) { return type.base == Base::Int || type.base == Base::Real; }
+
+std::string describe(Scope scope) {
+  switch (scope) {
+    case Scope::Single: return "one value";
+    case Scope::Rollouts: return "a vector over the rollouts of a group";
+    case Scope::Groups: return "a vector over the open groups";
+    case Scope::Ended: return "a vector over the ended groups";
+    case Scope::Prompts: return "a vector over the prompts of the batch";
+    case Scope::List: return "a list of the policy's own";
+  }
+  return "";
+}
+
+std::string describe(const Type& type) {
+  if (type.vector()) return describe(type.scope);
+  const std::string maybe = type.optional ? " or undefined" : "";
+  if (numeric(type)) {
+    const std::string unit = to_text(type.unit);
+    return (unit.empty() ? type.prob ? "a probability" : "a plain number" : unit) + maybe;
+  }
+  switch (type.base) {
+    case Base::Bool: return "true or false" + maybe;
+    case Base::String: return "a text";
+    case Base::Beta: return "a beta" + maybe;
+    case Base::Prompt: return "a prompt";
+    case Base::Actions: return "actions";
+    default: return to_text(type);
+  }
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,287 @@
+// Vectors: element by element, walked by a comprehension, reduced to one value.
+#include <algorithm>
+#include <utility>
+
+#include "lang/check/expressions.h"
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+
+std::optional<Reduction> reduction_named(std::string_view name) {
+  constexpr std::pair<std::string_view, Reduction> rows[] = {
+      {"sum", Reduction::Sum}, {"count", Reduction::Count}, {"mean", Reduction::Mean}, {"min", Reduction::Min},
+      {"max", Reduction::Max}, {"any", Reduction::Any},     {"all", Reduction::All}};
+  for (const auto& [word, reduction] : rows) {
+    if (word == name) return reduction;
+  }
+  return std::nullopt;
+}
+
+// Applies `body` to single values. Where an operand is a vector it becomes a Map over it; an element that is undefined
+// gives an undefined element (Guard::Elements), unless `body` itself looks at that (Guard::None).
+NodeId Expressions::lift(const std::vector<NodeId>& operands, Span span, const Body& body, Guard guard) {
+  Scope scope = Scope::Single;
+  NodeId source = -1;
+  for (const NodeId operand : operands) {
+    const Type& given = type(operand);
+    if (!given.vector()) continue;
+    if (scope != Scope::Single && scope != given.scope) {
+      policy_.error("E0220", span, "vectors of different things do not mix",
+                    "one is " + describe(scope) + ", the other " + describe(given.scope));
+      return poison;
+    }
+    scope = given.scope;
+    if (builder_[operand].op != Op::Column && source == -1) source = operand;
+  }
+  if (scope == Scope::Single) return body(operands);
+
+  const int loop = builder_.loop(scope, source);
+  std::vector<NodeId> elements;
+  std::vector<NodeId> tests;
+  std::vector<std::int32_t> owned;
+  for (const NodeId operand : operands) {
+    if (!type(operand).vector()) {
+      elements.push_back(operand);
+      continue;
+    }
+    const std::optional<NodeId> found = builder_.element(operand, loop, source);
+    if (!found) {
+      policy_.not_yet(span, "combining two lists of the policy's own element by element");
+      return poison;
+    }
+    NodeId element = *found;
+    if (element == poison) return poison;
+    if (!type(element).optional || guard == Guard::None) {
+      elements.push_back(element);
+      continue;
+    }
+    NodeId tested = element;
+    if (builder_.leaf(element)) {
+      tested = builder_.copy(element);
+    } else {
+      const int let = builder_.let("", element);
+      owned.push_back(let);
+      tested = builder_.make(Op::Let, type(*found), span, {}, let);
+      element = builder_.make(Op::Let, type(*found), span, {}, let);
+    }
+    tests.push_back(builder_.make(Op::IsUndefined, plain(Base::Bool), span, {tested}));
+    elements.push_back(builder_.make(Op::Assume, defined(type(element)), span, {element}));
+  }
+  NodeId result = body(elements);
+  if (result == poison) return poison;
+  if (!tests.empty()) {
+    NodeId test = tests[0];
+    for (std::size_t i = 1; i < tests.size(); ++i) {
+      test = builder_.make(Op::Or, plain(Base::Bool), span, {test, tests[i]});
+    }
+    const Type maybe = optional(type(result));
+    result = builder_.make(Op::If, maybe, span, {test, builder_.constant(Cell::undefined(), maybe, span), result});
+  }
+  if (!owned.empty()) {
+    Node node;
+    node.op = Op::Scope;
+    node.type = type(result);
+    node.span = span;
+    node.args = {result};
+    node.owned = std::move(owned);
+    result = builder_.add(std::move(node));
+  }
+  return builder_.make(Op::Map, vector_of(type(result), scope), span, {result}, -1, loop);
+}
+
+// where(mask, a, b): a where the mask holds, else b; undefined where the mask is.
+NodeId Expressions::where(tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  if (e.args.size() != 3) {
+    policy_.error("E0110", e.span, "`where` takes a mask and two values", "", "where(mask, a, b)");
+    return poison;
+  }
+  std::vector<NodeId> nodes;
+  for (const tree::ExprId arg : e.args) nodes.push_back(check(arg));
+  if (std::find(nodes.begin(), nodes.end(), poison) != nodes.end()) return poison;
+  if (type(nodes[0]).base != Base::Bool || !type(nodes[0]).vector()) {
+    policy_.error("E0203", expr(e.args[0]).span, "a mask is a vector of true and false",
+                  "this is " + describe(type(nodes[0])),
+                  type(nodes[0]).vector() ? "" : "for one value write `if … then … else …`");
+    return poison;
+  }
+  return lift(nodes, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
+    NodeId a = args[1];
+    NodeId b = args[2];
+    Type result = type(a);
+    if (numeric(type(a)) && numeric(type(b))) {
+      const std::optional<Type> common = unify(a, b, e.args[1], e.args[2], "E0213", "stand in one `where`");
+      if (!common) return poison;
+      result = *common;
+    } else if (type(a).base != type(b).base) {
+      policy_.error("E0204", e.span, "both values of `where` must be alike");
+      return poison;
+    }
+    result.optional = type(args[0]).optional || type(a).optional || type(b).optional;
+    NodeId mask = args[0];
+    if (type(mask).optional) {
+      mask = builder_.make(Op::Coalesce, plain(Base::Bool), e.span,
+                           {mask, builder_.constant(Cell::of(false), plain(Base::Bool), e.span)});
+      result.optional = type(a).optional || type(b).optional;
+    }
+    return builder_.make(Op::If, result, e.span, {mask, a, b});
+  }, Guard::None);
+}
+
+NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span) {
+  const Type given = type(body);
+  Type result = defined(given);
+  const auto keep = [&](NodeId test) {
+    filter = filter == -1 ? test : builder_.make(Op::And, plain(Base::Bool), span, {filter, test});
+  };
+  switch (reduction) {
+    case Reduction::Any:
+    case Reduction::All:
+      if (given.base != Base::Bool) {
+        policy_.error("E0203", builder_[body].span, "`any` and `all` look at what is true or false",
+                      "this is " + describe(given));
+        return poison;
+      }
+      break;
+    case Reduction::Count: {
+      // True ones are counted, else defined ones: the filter says which, so that the body has nothing to say.
+      if (given.base == Base::Bool) {
+        keep(given.optional ? builder_.make(Op::Coalesce, plain(Base::Bool), span,
+                                            {body, builder_.constant(Cell::of(false), plain(Base::Bool), span)})
+                            : body);
+      } else if (given.optional) {
+        keep(builder_.make(Op::Not, plain(Base::Bool), span,
+                           {builder_.make(Op::IsUndefined, plain(Base::Bool), span, {body})}));
+      }
+      body = builder_.constant(Cell::of(true), plain(Base::Bool), span);
+      result = plain(Base::Int);
+      const Scope scope = builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
+      if (scope == Scope::Rollouts) result = count(BaseUnit::Rollouts);
+      if (scope == Scope::Groups || scope == Scope::Ended) result = count(BaseUnit::Groups);
+      if (scope == Scope::Prompts) result = count(BaseUnit::Prompts);
+      break;
+    }
+    default:
+      if (!numeric(given)) {
+        policy_.error("E0204", builder_[body].span, "this needs numbers", "this is " + describe(given));
+        return poison;
+      }
+      if (reduction == Reduction::Mean) {
+        body = to_real(body);
+        if (body == poison) return poison;
+        result.base = Base::Real;
+      }
+      if (reduction == Reduction::Sum) result.prob = false;
+      result.optional = reduction != Reduction::Sum;
+  }
+  std::vector<NodeId> args{body};
+  if (filter != -1) args.push_back(filter);
+  return builder_.make(Op::Reduce, result, span, std::move(args), static_cast<std::int32_t>(reduction), loop);
+}
+
+NodeId Expressions::reduce_vector(Reduction reduction, NodeId vector, Span span) {
+  const NodeId source = builder_[vector].op == Op::Column ? -1 : vector;
+  const int loop = builder_.loop(type(vector).scope, source);
+  const std::optional<NodeId> element = builder_.element(vector, loop, source);
+  return element && *element != poison ? reduce(reduction, *element, -1, loop, span) : poison;
+}
+
+int Expressions::open_rollouts(Span span) {
+  policy_.names.enter(false);
+  const int loop = builder_.loop(Scope::Rollouts);
+  Binding binding;
+  binding.meaning = Meaning::Subject;
+  binding.kind = "variable";
+  binding.name = "r";
+  binding.span = span;
+  binding.subject = Subject::Rollout;
+  binding.scope = Scope::Rollouts;
+  binding.loop = loop;
+  binding.used = true;
+  policy_.names.declare(std::move(binding));
+  return loop;
+}
+
+// b.groups, b.ended, b.prompts, g.rollouts, or any vector.
+int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
+  const tree::Expr& e = expr(source);
+  Binding binding;
+  binding.kind = "variable";
+  binding.name = variable.text;
+  binding.span = variable.span;
+  binding.used = true;
+  int loop = -1;
+  const Binding* const owner = e.kind == tree::ExprKind::Field ? subject(e.args[0]) : nullptr;
+  const bool batch = owner && owner->subject == Subject::Batch;
+  if (owner && owner->subject == Subject::Group && e.text == "rollouts") {
+    if (owner->scope != Scope::Single) {
+      policy_.not_yet(e.span, "walking the rollouts of every group of a batch");
+    } else {
+      loop = builder_.loop(Scope::Rollouts);
+      binding.meaning = Meaning::Subject;
+      binding.subject = Subject::Rollout;
+      binding.scope = Scope::Rollouts;
+    }
+  } else if (batch && (e.text == "groups" || e.text == "ended")) {
+    if (where_.point == Point::Size || (e.text == "ended" && !where_.barrier())) {
+      policy_.error("E0302", e.span, quoted(policy_.text(source)) + " does not exist at " +
+                    quoted(lang::name(where_.point)), where_.point == Point::Size ? "no group is open yet" : "",
+                    where_.point == Point::Size ? "walk `" + owner->name + ".prompts`" : "");
+    } else {
+      binding.meaning = Meaning::Subject;
+      binding.subject = Subject::Group;
+      binding.scope = e.text == "groups" ? Scope::Groups : Scope::Ended;
+      loop = builder_.loop(binding.scope);
+    }
+  } else if (batch && e.text == "prompts") {
+    loop = builder_.loop(Scope::Prompts);
+    const int column = builder_.column({Fact::PromptKey, {}, Scope::Prompts,
+                                        vector_of(plain(Base::Prompt), Scope::Prompts), policy_.text(source), e.span});
+    binding.node.op = Op::Element;
+    binding.node.type = plain(Base::Prompt);
+    binding.node.index = column;
+  } else {
+    const NodeId vector = check(source);
+    if (vector != poison && !type(vector).vector()) {
+      policy_.error("E0221", e.span, "only a vector can be walked", "this is " + describe(type(vector)));
+    } else if (vector != poison) {
+      loop = builder_.loop(type(vector).scope, vector);
+      binding.node.op = Op::Element;
+      binding.node.type = element_of(type(vector));
+    }
+  }
+  policy_.names.enter(false);
+  if (loop == -1) binding.meaning = Meaning::Poison;
+  binding.loop = loop;
+  binding.node.loop = loop;
+  declare(std::move(binding));
+  return loop;
+}
+
+// [body for x in source where cond], or f(…) of it. A Map without `where` keeps the scope of what it walks.
+NodeId Expressions::comprehension(tree::ExprId id, std::optional<Reduction> reduction) {
+  const tree::Expr& e = expr(id);
+  const int loop = open_loop(e.args[1], {e.text, e.span});
+  const bool filtered = e.args.size() > 2;
+  const NodeId filter = filtered ? condition(e.args[2]) : -1;
+  const std::size_t mark = filtered ? narrow(defined_when(e.args[2], true)) : narrow({});
+  const tree::Expr& body_expr = expr(e.args[0]);
+  // count(r for r in …): the variable itself is the body.
+  const bool itself = reduction == Reduction::Count && body_expr.kind == tree::ExprKind::Name && body_expr.text == e.text;
+  NodeId body = itself && loop != -1 ? builder_.constant(Cell::of(true), plain(Base::Bool), body_expr.span)
+                                     : check(e.args[0]);
+  widen(mark);
+  policy_.names.leave();
+  if (loop == -1 || body == poison || (filtered && filter == poison)) return poison;
+  if (type(body).vector()) {
+    policy_.error("E0221", body_expr.span, "an element is one value", "this is a vector");
+    return poison;
+  }
+  if (reduction) return reduce(*reduction, body, filter, loop, e.span);
+  std::vector<NodeId> args{body};
+  if (filtered) args.push_back(filter);
+  const Scope scope = filtered ? Scope::List : builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
+  return builder_.make(Op::Map, vector_of(type(body), scope), e.span, std::move(args), -1, loop);
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,150 @@
+// Verdicts: four fields, each at most once, and only what the point can carry out.
+#include <map>
+
+#include "lang/check/handlers.h"
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+namespace {
+
+std::string choices(const PointRow& point) {
+  std::vector<std::string> list;
+  for (const tree::ActionKind kind : point.rollouts) list.push_back(quoted(words(kind)));
+  if (point.fate) list.insert(list.end(), {"`train`", "`drop`", "`refill`", "`leave`"});
+  std::string text;
+  for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "" : i + 1 == list.size() ? " or " : ", ") + list[i];
+  return text;
+}
+
+}  // namespace
+
+bool HandlerChecker::allowed(const tree::Action& action) {
+  const auto& can = point_.rollouts;
+  const Field f = field(action.kind);
+  if (runs_later(action.kind)) {
+    policy_.not_yet(action.span, quoted(words(action.kind)));
+    return false;
+  }
+  const bool fits = f == Field::Rollouts ? std::find(can.begin(), can.end(), action.kind) != can.end() : point_.fate;
+  if (fits) return true;
+  policy_.error("E0304", action.span, quoted(words(action.kind)) + " cannot be said at " + quoted(point_.name), "",
+                "at " + quoted(point_.name) + " a rule may say " + choices(point_));
+  return false;
+}
+
+VerdictTemplate HandlerChecker::verdict(const tree::Verdict& verdict) {
+  VerdictTemplate result;
+  std::map<Field, Span> set;
+  for (const tree::Action& a : verdict.actions) {
+    if (!allowed(a)) continue;
+    const auto [it, first] = set.insert({field(a.kind), a.span});
+    if (!first) {
+      policy_.error("E0305", a.span, "a verdict says twice " + std::string(words(field(a.kind))), "",
+                    "keep one of the two", {{it->second, "the first time"}});
+      continue;
+    }
+    action(a, result);
+  }
+  return result;
+}
+
+void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
+  using tree::ActionKind;
+  switch (action.kind) {
+    case ActionKind::Continue: into.rollouts = RolloutsField::Continue; break;
+    case ActionKind::Stop: into.rollouts = RolloutsField::Stop; break;
+    case ActionKind::StopWhere:
+      into.rollouts = RolloutsField::StopWhere;
+      into.mask = stop_where(action.amount, action.span);
+      break;
+    case ActionKind::SampleMore:
+      into.rollouts = RolloutsField::SampleMore;
+      into.amount = amount(action.amount, "N of `sample N more`", false);
+      break;
+    case ActionKind::CompleteTo:
+      into.rollouts = RolloutsField::CompleteTo;
+      into.amount = amount(action.amount, "M of `complete to M`", false);
+      break;
+    case ActionKind::Start:
+      // The answer of `size`; the engine reads `amount` and `up_to` there.
+      into.rollouts = RolloutsField::SampleMore;
+      into.amount = amount(action.amount, "N of `start N each`", true);
+      if (action.second != tree::none) into.up_to = amount(action.second, "M of `up to M`", true);
+      break;
+    case ActionKind::Train: train(action, into); break;
+    case ActionKind::Drop: into.group = GroupField::Drop; break;
+    case ActionKind::Leave: into.slot = SlotField::Leave; break;
+    case ActionKind::Refill:
+      into.slot = SlotField::Refill;
+      if (!policy_.first_refill) policy_.first_refill = action.span;
+      break;
+    default: break;
+  }
+}
+
+// A count of rollouts; for `start` also a vector of them over the prompts of the batch.
+NodeId HandlerChecker::amount(tree::ExprId id, std::string_view role, bool vector_allowed) {
+  NodeId node = expressions_.check(id);
+  if (node == poison) return poison;
+  Type wanted = count(BaseUnit::Rollouts);
+  const Type given = builder_.type(node);
+  if (vector_allowed && given.vector()) {
+    if (given.scope != Scope::Prompts) {
+      policy_.error("E0220", policy_.tree[id].span, std::string(role) + " is one number, or one a prompt of the batch",
+                    "this is " + describe(given), "write `[… for p in " + tree_.variable.text + ".prompts]`");
+      return poison;
+    }
+    if (given.base != Base::Int || given.optional) {
+      policy_.error(given.optional ? "E0118" : "E0201", policy_.tree[id].span,
+                    std::string(role) + " is a count of rollouts for each prompt");
+      return poison;
+    }
+    return node;
+  }
+  node = expressions_.fit(node, id, wanted, role);
+  if (const std::optional<Cell> value = builder_.value(node); value && value->integer() < 0) {
+    policy_.error("E0306", policy_.tree[id].span, std::string(role) + " is not negative");
+    return poison;
+  }
+  return node;
+}
+
+// `train SUBSET`: indices of samples, or a mask over the rollouts, where an undefined element is left out.
+void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
+  into.group = GroupField::Train;
+  if (action.target == "group") into.normalize = Normalize::Group;
+  if (action.target == "subset") into.normalize = Normalize::Subset;
+  if (action.amount == tree::none) return;
+  NodeId node = expressions_.check(action.amount);
+  if (node == poison) return;
+  const Type given = builder_.type(node);
+  const Span span = policy_.tree[action.amount].span;
+  if (given.base == Base::Bool && given.scope == Scope::Rollouts) {
+    if (given.optional) {
+      const NodeId source = builder_[node].op == Op::Column ? -1 : node;
+      const int loop = builder_.loop(Scope::Rollouts, source);
+      const std::optional<NodeId> element = builder_.element(node, loop, source);
+      const NodeId no = builder_.constant(Cell::of(false), plain(Base::Bool), span);
+      const NodeId body = builder_.make(Op::Coalesce, plain(Base::Bool), span, {*element, no});
+      node = builder_.make(Op::Map, vector_of(plain(Base::Bool), Scope::Rollouts), span, {body}, -1, loop);
+    }
+    into.subset = node;
+    return;
+  }
+  if (given.base == Base::Int && given.scope == Scope::List && !given.optional) {
+    into.subset = node;
+    return;
+  }
+  policy_.error("E0201", span, "what is trained on is a list of samples, or a mask over the rollouts",
+                "this is " + describe(given), "for example `train top(g.rewards, 4)` or `train g.rewards > 0`");
+}
+
+NodeId HandlerChecker::stop_where(tree::ExprId condition, Span span) {
+  const int loop = expressions_.open_rollouts(span);
+  const NodeId body = expressions_.condition(condition);
+  policy_.names.leave();
+  if (body == poison) return poison;
+  return builder_.make(Op::Map, vector_of(plain(Base::Bool), Scope::Rollouts), span, {body}, -1, loop);
+}
+
+}  // namespace allot::lang::checker

@@ -1,0 +1,143 @@
+#include "lang/check/warnings.h"
+
+#include <limits>
+
+#include "lang/check/units.h"
+
+namespace allot::lang::checker {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Interval {
+  double low = -infinity;
+  double high = infinity;
+};
+
+const ReadKey& key(const Builder& builder, const Node& node) {
+  const std::vector<ReadKey>& keys = node.op == Op::Read ? builder.handler.reads : builder.handler.columns;
+  return keys[static_cast<std::size_t>(node.index)];
+}
+
+// Where a value can lie, as far as its kind tells.
+Interval range(const Policy& policy, const Builder& builder, NodeId id) {
+  const Node& node = builder[id];
+  if (const std::optional<Cell> value = builder.value(id); value && value->defined != 0) {
+    const double x = node.type.base == Base::Int ? static_cast<double>(value->integer()) : value->real();
+    return {x, x};
+  }
+  if (node.op == Op::Parameter) {
+    const Parameter& parameter = policy.program.parameters[static_cast<std::size_t>(node.index)];
+    return {parameter.low.value_or(-infinity), parameter.high.value_or(infinity)};
+  }
+  if (node.op == Op::Assume || node.op == Op::ToReal) return range(policy, builder, node.args[0]);
+  if (node.op == Op::Let) return range(policy, builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
+  if (node.op == Op::Coalesce) {
+    const Interval a = range(policy, builder, node.args[0]);
+    const Interval b = range(policy, builder, node.args[1]);
+    return {std::min(a.low, b.low), std::max(a.high, b.high)};
+  }
+  if (node.type.prob) return {0, 1};
+  if (node.op != Op::Read && !(node.op == Op::Element && node.index >= 0)) return {};
+  const Fact fact = key(builder, node).fact;
+  const bool never_negative = node.type.base == Base::Int || fact == Fact::RewardVariance || fact == Fact::RewardStd ||
+                              fact == Fact::PairwiseMean || fact == Fact::PairwiseMin || fact == Fact::PairwiseMax ||
+                              fact == Fact::ActionEntropy || fact == Fact::Entropy;
+  return {never_negative ? 0 : -infinity, infinity};
+}
+
+bool comparison(Op op) { return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual; }
+
+// True or false for ever, or nothing.
+std::optional<bool> settled(const Policy& policy, const Builder& builder, NodeId id) {
+  const Node& node = builder[id];
+  if (const std::optional<Cell> value = builder.value(id)) return value->truth();
+  if (node.op == Op::Not) {
+    const std::optional<bool> inner = settled(policy, builder, node.args[0]);
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  if (node.op == Op::And || node.op == Op::Or) {
+    const bool wins = node.op == Op::Or;
+    const std::optional<bool> a = settled(policy, builder, node.args[0]);
+    const std::optional<bool> b = settled(policy, builder, node.args[1]);
+    if ((a && *a == wins) || (b && *b == wins)) return wins;
+    return a && b ? std::optional(!wins) : std::nullopt;
+  }
+  if (!comparison(node.op) || !numeric(builder.type(node.args[0]))) return std::nullopt;
+  Interval a = range(policy, builder, node.args[0]);
+  Interval b = range(policy, builder, node.args[1]);
+  if (node.op == Op::Greater || node.op == Op::GreaterEqual) std::swap(a, b);
+  const bool strict = node.op == Op::Less || node.op == Op::Greater;
+  if (strict ? a.high < b.low : a.high <= b.low) return true;
+  if (strict ? a.low >= b.high : a.low > b.high) return false;
+  return std::nullopt;
+}
+
+bool is_reward_mean(const Builder& builder, NodeId id) {
+  const Node& node = builder[id];
+  switch (node.op) {
+    case Op::Read: return key(builder, node).fact == Fact::RewardMean;
+    case Op::Assume:
+    case Op::Coalesce: return is_reward_mean(builder, node.args[0]);
+    case Op::Let: return is_reward_mean(builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
+    case Op::Reduce: {
+      const Node& body = builder[node.args[0]];
+      return node.index == static_cast<int>(Reduction::Mean) && body.op == Op::Element && body.index >= 0 &&
+             (key(builder, body).fact == Fact::Reward || key(builder, body).fact == Fact::RawReward);
+    }
+    default: return false;
+  }
+}
+
+struct MeanBounds {
+  bool below = false;
+  bool above = false;
+};
+
+void collect_bounds(const Builder& builder, NodeId id, MeanBounds& bounds) {
+  const Node& node = builder[id];
+  if (node.op == Op::And || node.op == Op::Or || node.op == Op::Scope || node.op == Op::Not) {
+    for (const NodeId arg : node.args) collect_bounds(builder, arg, bounds);
+    return;
+  }
+  if (!comparison(node.op)) return;
+  const bool less = node.op == Op::Less || node.op == Op::LessEqual;
+  if (is_reward_mean(builder, node.args[0]) && builder.value(node.args[1])) (less ? bounds.below : bounds.above) = true;
+  if (is_reward_mean(builder, node.args[1]) && builder.value(node.args[0])) (less ? bounds.above : bounds.below) = true;
+}
+
+}  // namespace
+
+void warn_of_condition(Policy& policy, const Builder& builder, NodeId condition) {
+  const Span span = builder[condition].span;
+  if (const std::optional<bool> always = settled(policy, builder, condition)) {
+    policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
+                   *always ? "no later rule is reached" : "this rule never answers",
+                   *always ? "write `otherwise`, or leave the condition out" : "");
+    return;
+  }
+  MeanBounds bounds;
+  collect_bounds(builder, condition, bounds);
+  if (bounds.below && bounds.above) {
+    policy.warning("W0504", span, "a mean within a range does not show spread",
+                   "a group of equal middling rewards passes as well",
+                   "say `not g.flat`, or declare `hit when …` and compare `g.hit_rate`");
+  }
+}
+
+void warn_of_unused(Policy& policy) {
+  for (const Binding& binding : policy.names.all()) {
+    if (binding.used || binding.meaning == Meaning::Poison) continue;
+    if (binding.kind != "parameter" && binding.kind != "let" && binding.kind != "state") continue;
+    policy.warning("W0501", binding.span, binding.kind + " " + quoted(binding.name) + " is never used", "",
+                   "remove it");
+  }
+  for (std::size_t i = 0; i < policy.names.function_used.size(); ++i) {
+    const tree::Name& name = policy.tree.functions[i].name;
+    if (!policy.names.function_used[i]) {
+      policy.warning("W0501", name.span, "function " + quoted(name.text) + " is never used", "", "remove it");
+    }
+  }
+}
+
+}  // namespace allot::lang::checker
