@@ -84,7 +84,8 @@ Result<TensorMap> read_safetensors(const std::filesystem::path& path) {
   const std::string_view data = whole.substr(sizeof header_size + header_size);
   try {
     TensorMap tensors;
-    for (const auto& [name, entry] : json::parse(header).items()) {
+    const json root = json::parse(header);
+    for (const auto& [name, entry] : root.items()) {
       if (name == "__metadata__") continue;
       auto tensor = cut(path, name, entry, data);
       if (!tensor) return tensor.error();
