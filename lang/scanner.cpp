@@ -60,9 +60,7 @@ class Scanner {
   }
 
   void line_end() {
-    if (std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) { return frame.open == '"'; })) {
-      unterminated();
-    }
+    if (in_string()) unterminated();
     ++at_;
     fresh_line_ = true;
   }
@@ -82,7 +80,7 @@ class Scanner {
   void string_text(char c) {
     if (c == '"') {
       const auto length = at_ - frames_.back().at - 1;
-      if (length > limits.string_bytes) {
+      if (length > limits.string_bytes && strings_ == 1) {
         report("E0025", {frames_.back().at, frames_.back().at + 1},
                fmt::format("this string has {} bytes, more than {}", length, limits.string_bytes), "", "");
       }
@@ -107,6 +105,7 @@ class Scanner {
       case '"':
         token_begins("");
         frames_.push_back({'"', here()});
+        ++strings_;
         ++at_;
         return;
       case '(': case '[': case '{':
@@ -138,11 +137,8 @@ class Scanner {
     at_ += static_cast<std::size_t>(point.bytes);
     if (!deceptive(point.value)) {
       const auto alike = look_alike(point.value);
-      const bool letter = is_name_char(peek()) || (begin > 0 && is_name_char(text_[begin - 1]));
-      const bool ascii_letter = !alike.ascii.empty() && is_name_start(alike.ascii[0]);
-      report("E0023", {begin, here()},
-             fmt::format("{} here: {}", letter || ascii_letter ? "names are ASCII, and this is not" :
-                                                                 "only strings and comments may hold this", alike.name),
+      const auto what = alike.letter ? "names are ASCII, and this is" : "only strings and comments may hold this:";
+      report("E0023", {begin, here()}, fmt::format("{} {}", what, alike.name),
              "",
              alike.ascii.empty() ? "names are made of a-z, A-Z, 0-9 and _"
                                  : fmt::format("write `{}`", alike.ascii == " " ? "a plain space" : alike.ascii));
@@ -212,9 +208,7 @@ class Scanner {
     return at_margin && !continues_item(name);
   }
 
-  bool in_string() const {
-    return std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) { return frame.open == '"'; });
-  }
+  bool in_string() const { return strings_ > 0; }  // in its text or in a hole of it
 
   std::size_t skip_blanks(std::size_t at) const {
     while (at < text_.size()) {
@@ -251,13 +245,13 @@ class Scanner {
     current_ = {{at, at}, std::string(word), doc_, false};
     open_item_ = true;
     previous_ = Previous::None;
-    too_deep_ = false;
+    too_deep_ = cut_string_ = false;
   }
 
   void finish_item() {
     if (!open_item_) return;
     current_.span.end = std::max(last_end_, current_.span.begin);
-    if (scan_.items.size() == static_cast<std::size_t>(limits.items)) {
+    if (!full_ && scan_.items.size() == static_cast<std::size_t>(limits.items)) {
       report("E0024", {current_.span.begin, current_.span.begin + 1},
              fmt::format("more than {} declarations, handlers and tests", limits.items), "", "");
       full_ = true;
@@ -278,16 +272,18 @@ class Scanner {
   }
 
   void pop() {
-    depth_ -= frames_.back().levels + (frames_.back().open == '"' ? 0 : 1);
+    const bool string = frames_.back().open == '"';
+    depth_ -= frames_.back().levels + (string ? 0 : 1);
+    if (string) --strings_;
     frames_.pop_back();
   }
 
   // One level more at this place, `prefix` where it lasts for one operand only, or (0 levels yet) a bracket to come.
   void deeper(int prefix) {
     if (depth_ + 1 > limits.depth && !too_deep_) {
-      too_deep_ = true;
       report("E0007", {here(), here() + 1}, fmt::format("nested more than {} deep", limits.depth),
              fmt::format("level {}", limits.depth + 1), "name the inner parts with `let`");
+      too_deep_ = true;
     }
     const bool bracket = peek() == '(' || peek() == '[' || peek() == '{';
     if (bracket) return;
@@ -351,7 +347,8 @@ class Scanner {
   void unclosed(std::optional<std::uint32_t> next_item) {
     const auto string = std::find_if(frames_.begin(), frames_.end(), [](const Frame& f) { return f.open == '"'; });
     if (string != frames_.end()) unterminated();
-    if (frames_.size() > 1) never_closed(frames_[1], next_item);
+    // An endless string may have swallowed the bracket that is missing now.
+    if (frames_.size() > 1 && !cut_string_) never_closed(frames_[1], next_item);
     while (frames_.size() > 1) pop();
   }
 
@@ -370,12 +367,14 @@ class Scanner {
     while (frames_.size() > index) pop();
     last_end_ = here();
     previous_ = Previous::Operand;
+    cut_string_ = true;
   }
 
   // ---- reports
 
   void report(Diagnostic diagnostic) {
     current_.broken = true;
+    if (too_deep_) return;  // what else is wrong with such an item is not worth a second message
     diagnostics_.add(std::move(diagnostic));
   }
   void report(std::string code, Span span, std::string message, std::string label, std::string help) {
@@ -393,10 +392,12 @@ class Scanner {
   std::size_t at_ = 0;
   std::uint32_t last_end_ = 0;
   std::vector<Frame> frames_;
-  int depth_ = 0;
+  int depth_ = 0;    // brackets, holes, unary operators and ifs around this place
+  int strings_ = 0;  // open ones
   Previous previous_ = Previous::None;
   bool fresh_line_ = true;
   bool too_deep_ = false;
+  bool cut_string_ = false;  // a string of this item ended with its line
   bool full_ = false;
   bool open_item_ = false;
   Item current_;

@@ -151,22 +151,24 @@ std::string deceptive_name(std::int32_t code_point) {
 }
 
 LookAlike look_alike(std::int32_t code_point) {
-  for (const auto& letter : letters) {
-    if (letter.code_point != code_point) continue;
-    return {fmt::format("{}, {}", letter.name, notation(code_point)), std::string(1, letter.ascii)};
+  const auto category = utf8proc_category(code_point);
+  const bool letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;  // L*, M*, N*
+  for (const auto& known : letters) {
+    if (known.code_point != code_point) continue;
+    return {fmt::format("{}, {}", known.name, notation(code_point)), std::string(1, known.ascii), letter};
   }
   for (const auto& sign : signs) {
     if (sign.code_point != code_point) continue;
-    return {fmt::format("{}, {}", sign.name, notation(code_point)), std::string(sign.ascii)};
+    return {fmt::format("{}, {}", sign.name, notation(code_point)), std::string(sign.ascii), letter};
   }
   if (code_point >= 0xFF01 && code_point <= 0xFF5E) {  // the full-width forms mirror ASCII
     const char ascii = static_cast<char>(code_point - 0xFF01 + 0x21);
-    return {fmt::format("full-width {}, {}", ascii, notation(code_point)), std::string(1, ascii)};
+    return {fmt::format("full-width {}, {}", ascii, notation(code_point)), std::string(1, ascii), letter};
   }
   if (const char base = base_letter(code_point)) {
-    return {fmt::format("{} with an accent, {}", base, notation(code_point)), std::string(1, base)};
+    return {fmt::format("{} with an accent, {}", base, notation(code_point)), std::string(1, base), letter};
   }
-  return {fmt::format("{}, {}", kind_of(code_point), notation(code_point)), ""};
+  return {fmt::format("{}, {}", kind_of(code_point), notation(code_point)), "", letter};
 }
 
 std::string notation(std::int32_t code_point) { return fmt::format("U+{:04X}", code_point); }

@@ -1,0 +1,94 @@
+// The pages of what the scanner and the grammar say. A test holds every `wrong` to its code and every `right` to none.
+// Where no short program shows the fault (a file of a megabyte, bytes that are no text) both are empty.
+#include <array>
+
+#include "lang/codes.h"
+
+namespace allot::lang {
+namespace {
+
+constexpr std::array<Code, 24> codes{{
+    {"E0001", "something is missing or too much",
+     "The words so far can go on in the ways that the message names, and what follows is none of them. Where the line "
+     "simply ends too early, the caret stands right after its last word.",
+     "policy p\nparam at: turns =", "policy p\nparam at: turns = 10"},
+    {"E0002", "a line that begins nothing",
+     "Outside braces a policy file holds declarations, handlers and tests. Each begins with one of the words policy, "
+     "policy p\nparam, hit, flat, budget, refill, state, input, fn, on and test.",
+     "policy p\nparm at: turns = 10", "policy p\nparam at: turns = 10"},
+    {"E0003", "a bracket that is never closed",
+     "The bracket under the caret has no partner. Where the next declaration, handler or test begins before it is "
+     "closed, that place is shown too: the partner is missing somewhere between.",
+     "policy p\nfn twice(x: real) -> real = (x + x", "policy p\nfn twice(x: real) -> real = (x + x)"},
+    {"E0004", "a bracket that closes nothing",
+     "No bracket of this kind is open here. Either it is one too many, or its partner is of another kind.",
+     "policy p\nfn twice(x: real) -> real = x + x)", "policy p\nfn twice(x: real) -> real = x + x"},
+    {"E0005", "a string or a hole without an end",
+     "A string ends on the line on which it begins, and so do the holes in it. A line break in a message is written "
+     "\\n, a brace is written twice.",
+     "policy p\non finish of group g { drop because \"flat }", "policy p\non finish of group g { drop because \"flat\" }"},
+    {"E0006", "something that means nothing inside a string",
+     "In a string \\n is a line break, \\\" a quote and \\\\ a backslash; { and } enclose a value to be shown, and are "
+     "doubled where the braces themselves are meant. The title of a test shows no values.",
+     "policy p\non finish of group g { drop because \"50\\% flat\" }", "policy p\non finish of group g { drop because \"50% flat\" }"},
+    {"E0007", "nested too deep",
+     "Brackets, holes in messages, unary operators and conditionals may stand inside each other up to a fixed depth, "
+     "so that no policy can exhaust the memory of the program that reads it. The message names the limit and the place "
+     "of the first level beyond it.",
+     "", ""},
+    {"E0008", "a chain that is too long",
+     "A chain of operands such as a + b + c may have a fixed number of terms. Sums over many values are written as "
+     "comprehensions: sum(f(r) for r in g.rollouts).",
+     "", ""},
+    {"E0009", "a number that does not fit an int",
+     "An int has 64 bits: -9223372036854775808 to 9223372036854775807. Write a real (1e19) where size matters more "
+     "than the last digit.",
+     "policy p\nparam most: int = 9223372036854775808", "policy p\nparam most: int = 9223372036854775807"},
+    {"E0010", "neither a number nor a name",
+     "Numbers are written 12, 4_000, 0.5 or 1e-9: a digit before and after the point, single underscores between "
+     "digits. A unit is a word of its own.",
+     "policy p\nparam at: turns = 10turns", "policy p\nparam at: turns = 10 turns"},
+    {"E0011", "a number that does not fit a real",
+     "A real is a double: its size lies between about 5e-324 and 1.8e308. There is no infinity and no NaN.",
+     "policy p\nparam most: real = 1e400", "policy p\nparam most: real = 1e300"},
+    {"E0012", "a comparison in two directions",
+     "Comparisons may be chained in one direction, 0 < m < 1 or a == b == c. A chain that turns round reads like "
+     "something it is not; join two comparisons with `and`. `is undefined` compares nothing and stands alone.",
+     "policy p\nhit when 0 < reward > 1", "policy p\nhit when 0 < reward and reward > 1"},
+    {"E0017", "a file without a policy", "A policy file names its policy once: the word policy and a name.", "param at: turns = 10",
+     "policy p\nparam at: turns = 10"},
+    {"E0018", "a second policy", "One file holds one policy.", "policy p\npolicy another", "policy p"},
+    {"E0019", "a file that is too large", "A policy is a few pages. The message names the limit and what was found.", "",
+     ""},
+    {"E0020", "not UTF-8",
+     "A policy file is UTF-8 text. The message counts bytes from 0; an editor's \"save with encoding\" helps.", "", ""},
+    {"E0021", "a control character",
+     "NUL and other control characters, save tabs and line ends, may stand nowhere, not even in comments.", "", ""},
+    {"E0022", "an invisible character",
+     "Bidirectional controls, zero-width characters and separators of Unicode make a text read differently from what "
+     "runs (CVE-2021-42574). They may stand nowhere, not even in strings and comments.",
+     "", ""},
+    {"E0023", "a character outside ASCII",
+     "Names and operators are ASCII; other letters stand in strings and comments only. Some look exactly like an ASCII "
+     "letter and are another: the message names them.",
+     "policy p\nparam s\xC3\xA9uil: real = 0.5", "policy p\nparam seuil: real = 0.5"},
+    {"E0024", "too many declarations or statements",
+     "A file, and a block within it, holds a fixed number of parts. The message names the limit.", "", ""},
+    {"E0025", "a string that is too long", "A message is a sentence or two. The message names the limit.", "", ""},
+    {"E0026", "said twice", "`hit`, `flat within` and a parameter's range are given once.",
+     "policy p\nhit when reward >= 1\nhit when reward >= 2", "policy p\nhit when reward >= 1"},
+    {"E0027", "a verdict right after another",
+     "The actions of one verdict are joined with commas. Another verdict needs a rule of its own: `when` or "
+     "`otherwise`.",
+     "policy p\non finish of group g { when g.flat then drop refill }", "policy p\non finish of group g { when g.flat then drop, refill }"},
+    {"E0190", "not in this version of the language",
+     "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
+     "here would have no effect.",
+     "policy p\nimport team.gates as gates", "policy p\nfn gate(x: real) -> real = x"},
+}};
+
+}  // namespace
+
+std::span<const Code> syntax_codes() { return codes; }
+
+}  // namespace allot::lang
