@@ -14,7 +14,9 @@ double rising_ratio(double x, double y, int n) {
 
 }  // namespace
 
-double mean(const Beta& belief) noexcept { return belief.a / (belief.a + belief.b); }
+double mean(const Beta& belief) noexcept {
+  return belief.a / (belief.a + belief.b);
+}
 
 double variance(const Beta& belief) noexcept {
   const double total = belief.a + belief.b;
@@ -26,7 +28,9 @@ double expected_variance(const Beta& belief) noexcept {
   return belief.a * belief.b / (total * (total + 1.0));
 }
 
-Beta observe(const Beta& belief, double hits, double misses) noexcept { return {belief.a + hits, belief.b + misses}; }
+Beta observe(const Beta& belief, double hits, double misses) noexcept {
+  return {belief.a + hits, belief.b + misses};
+}
 
 Beta decayed(const Beta& belief, const Beta& prior, double decay) noexcept {
   return {prior.a + decay * (belief.a - prior.a), prior.b + decay * (belief.b - prior.b)};

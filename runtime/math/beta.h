@@ -1,7 +1,7 @@
 // What a Beta posterior over a prompt's hit rate says of rollouts that are still to come.
 //
-// Everything is a product of ratios of rising factorials, (x)ₙ = x (x+1) … (x+n−1), in a fixed order: no gamma function,
-// so the same bits everywhere. `a` and `b` must be positive; counts must not be negative.
+// Everything is a product of ratios of rising factorials, (x)ₙ = x (x+1) … (x+n−1), in a fixed order: no gamma
+// function, so the same bits everywhere. `a` and `b` must be positive; counts must not be negative.
 #pragma once
 
 namespace allot::math {
@@ -30,8 +30,8 @@ double beta_hit_marginal(const Beta& belief, int j) noexcept;
 // Chance that `count` rollouts all hit or all miss: ((a)ₙ + (b)ₙ)/(a+b)ₙ. 1 for a count below 2.
 double beta_flat(const Beta& belief, int count) noexcept;
 
-// Chance that a group of `size` ends with both a hit and a miss, given the hits and misses so far; `belief` is the prior
-// before them. 1 once both are present, 0 when the group is full without. (SARA, arXiv:2607.26253.)
+// Chance that a group of `size` ends with both a hit and a miss, given the hits and misses so far; `belief` is the
+// prior before them. 1 once both are present, 0 when the group is full without. (SARA, arXiv:2607.26253.)
 double prob_mixed(const Beta& belief, int hits, int misses, int size) noexcept;
 
 }  // namespace allot::math

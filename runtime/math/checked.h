@@ -38,9 +38,13 @@ constexpr CheckedInt checked_mul(std::int64_t a, std::int64_t b) noexcept {
   return __builtin_mul_overflow(a, b, &result) ? int_overflow : CheckedInt{result};
 }
 
-constexpr CheckedInt checked_neg(std::int64_t a) noexcept { return checked_sub(0, a); }
+constexpr CheckedInt checked_neg(std::int64_t a) noexcept {
+  return checked_sub(0, a);
+}
 
-constexpr CheckedInt checked_abs(std::int64_t a) noexcept { return a < 0 ? checked_neg(a) : CheckedInt{a}; }
+constexpr CheckedInt checked_abs(std::int64_t a) noexcept {
+  return a < 0 ? checked_neg(a) : CheckedInt{a};
+}
 
 constexpr CheckedInt checked_div(std::int64_t a, std::int64_t b) noexcept {
   if (b == 0) return int_division_by_zero;

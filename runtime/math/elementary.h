@@ -11,17 +11,17 @@
 namespace allot::math {
 
 double exp(double x) noexcept;
-double exp_minus_one(double x) noexcept;   // e^x − 1 without cancellation near 0
-double log(double x) noexcept;             // natural
-double log_one_plus(double x) noexcept;    // ln(1 + x) without cancellation near 0
+double exp_minus_one(double x) noexcept;  // e^x − 1 without cancellation near 0
+double log(double x) noexcept;            // natural
+double log_one_plus(double x) noexcept;   // ln(1 + x) without cancellation near 0
 double log2(double x) noexcept;
 double log10(double x) noexcept;
 double pow(double base, double exponent) noexcept;
 double sqrt(double x) noexcept;
-double sin(double x) noexcept;             // radians
-double cos(double x) noexcept;             // radians
+double sin(double x) noexcept;  // radians
+double cos(double x) noexcept;  // radians
 double tanh(double x) noexcept;
-double sigmoid(double x) noexcept;         // 1 / (1 + e^−x), no overflow on either side
+double sigmoid(double x) noexcept;  // 1 / (1 + e^−x), no overflow on either side
 
 // base^exponent by squaring, exponent >= 0: products in a fixed order, exact wherever they are.
 double power(double base, int exponent) noexcept;

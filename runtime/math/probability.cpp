@@ -4,13 +4,21 @@
 
 namespace allot::math {
 
-double flat_prob(double p, int size) noexcept { return size < 2 ? 1.0 : power(p, size) + power(1.0 - p, size); }
+double flat_prob(double p, int size) noexcept {
+  return size < 2 ? 1.0 : power(p, size) + power(1.0 - p, size);
+}
 
-double mixed_prob(double p, int size) noexcept { return 1.0 - flat_prob(p, size); }
+double mixed_prob(double p, int size) noexcept {
+  return 1.0 - flat_prob(p, size);
+}
 
-double any_prob(double p, int count) noexcept { return 1.0 - power(1.0 - p, count); }
+double any_prob(double p, int count) noexcept {
+  return 1.0 - power(1.0 - p, count);
+}
 
-double rollouts_to_contrast(double p) noexcept { return 1.0 / p + 1.0 / (1.0 - p) - 1.0; }
+double rollouts_to_contrast(double p) noexcept {
+  return 1.0 / p + 1.0 / (1.0 - p) - 1.0;
+}
 
 double pass_at_k(int n, int c, int k) noexcept {
   if (n - c < k) return 1.0;

@@ -19,13 +19,13 @@ double pass_at_k(int n, int c, int k) noexcept;
 // "Abandon a group of `size` after `probe` equal outcomes", for a population of prompts with the given chances of
 // equal outcomes in the first `probe` rollouts and in all of them.
 struct Abandonment {
-  double abandoned = 0;          // share of groups abandoned
-  double rollouts = 0;           // expected rollouts a group
-  double saved = 0;              // expected rollouts saved a group
-  double wrong = 0;              // share abandoned that would have become mixed
-  double mixed_if_abandoned = 0; // the same among the abandoned; 0 where none is
-  double yield = 0;              // mixed groups a rollout under the rule
-  double yield_uniform = 0;      // mixed groups a rollout without it
+  double abandoned = 0;           // share of groups abandoned
+  double rollouts = 0;            // expected rollouts a group
+  double saved = 0;               // expected rollouts saved a group
+  double wrong = 0;               // share abandoned that would have become mixed
+  double mixed_if_abandoned = 0;  // the same among the abandoned; 0 where none is
+  double yield = 0;               // mixed groups a rollout under the rule
+  double yield_uniform = 0;       // mixed groups a rollout without it
 };
 Abandonment abandonment(double flat_at_probe, double flat_at_size, int probe, int size) noexcept;
 

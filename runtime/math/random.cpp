@@ -9,8 +9,12 @@ constexpr std::uint32_t weyl_even = 0x9E3779B9u;  // golden ratio
 constexpr std::uint32_t weyl_odd = 0xBB67AE85u;   // sqrt(3) − 1
 constexpr int rounds = 10;
 
-constexpr std::uint32_t low_word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-constexpr std::uint32_t high_word(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+constexpr std::uint32_t low_word(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+constexpr std::uint32_t high_word(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value >> 32);
+}
 
 PhiloxCounter philox_round(const PhiloxCounter& counter, const PhiloxKey& key) {
   const std::uint64_t even = std::uint64_t{multiplier_even} * counter[0];
@@ -19,8 +23,8 @@ PhiloxCounter philox_round(const PhiloxCounter& counter, const PhiloxKey& key) {
 }
 
 std::uint64_t draw(std::uint64_t key, std::uint64_t high, std::uint64_t low) {
-  const PhiloxCounter block = philox4x32_10({low_word(low), high_word(low), low_word(high), high_word(high)},
-                                            {low_word(key), high_word(key)});
+  const PhiloxCounter block =
+      philox4x32_10({low_word(low), high_word(low), low_word(high), high_word(high)}, {low_word(key), high_word(key)});
   return (std::uint64_t{block[1]} << 32) | block[0];
 }
 
@@ -47,7 +51,9 @@ std::uint64_t mix(std::uint64_t value) noexcept {
   return value ^ (value >> 31);
 }
 
-std::uint64_t hash_text(std::string_view text) noexcept { return mix(fnv1a(text)); }
+std::uint64_t hash_text(std::string_view text) noexcept {
+  return mix(fnv1a(text));
+}
 
 std::uint64_t combine(std::uint64_t key, std::uint64_t part) noexcept {
   return mix(mix(key + 0x9E3779B97F4A7C15u) ^ part);

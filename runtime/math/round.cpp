@@ -5,7 +5,9 @@
 namespace allot::math {
 namespace {
 
-bool is_even(double whole) { return std::fmod(whole, 2.0) == 0.0; }
+bool is_even(double whole) {
+  return std::fmod(whole, 2.0) == 0.0;
+}
 
 }  // namespace
 
@@ -17,9 +19,15 @@ double round_even(double x) noexcept {
   return std::copysign(up ? below + 1.0 : below, x);
 }
 
-double floor(double x) noexcept { return std::floor(x); }
-double ceil(double x) noexcept { return std::ceil(x); }
-double abs(double x) noexcept { return std::fabs(x); }
+double floor(double x) noexcept {
+  return std::floor(x);
+}
+double ceil(double x) noexcept {
+  return std::ceil(x);
+}
+double abs(double x) noexcept {
+  return std::fabs(x);
+}
 
 double min(double a, double b) noexcept {
   if (a < b) return a;
@@ -35,6 +43,8 @@ double max(double a, double b) noexcept {
   return a + b;
 }
 
-double clamp(double x, double low, double high) noexcept { return min(max(x, low), high); }
+double clamp(double x, double low, double high) noexcept {
+  return min(max(x, low), high);
+}
 
 }  // namespace allot::math

@@ -6,7 +6,9 @@
 namespace allot::math {
 namespace {
 
-double drift(const SprtConstants& c, double p) { return p * c.hit + (1.0 - p) * c.miss; }
+double drift(const SprtConstants& c, double p) {
+  return p * c.hit + (1.0 - p) * c.miss;
+}
 
 double excess_moment(const SprtConstants& c, double p, double h) {
   return p * exp_minus_one(h * c.hit) + (1.0 - p) * exp_minus_one(h * c.miss);

@@ -16,6 +16,8 @@ GateQuality gate_quality(const GateCounts& counts) {
           share(counts.stopped_flat * turns_left, all_turns), share(counts.stopped * turns_left, all_turns)};
 }
 
-double gradient_dilution_gain(double zero_before, double zero_after) { return (1.0 - zero_after) / (1.0 - zero_before); }
+double gradient_dilution_gain(double zero_before, double zero_after) {
+  return (1.0 - zero_after) / (1.0 - zero_before);
+}
 
 }  // namespace allot::statistics

@@ -7,11 +7,11 @@ namespace allot::statistics {
 
 struct GateCounts {
   int groups = 0;
-  int flat = 0;           // groups that end flat without the gate
+  int flat = 0;  // groups that end flat without the gate
   int stopped = 0;
-  int stopped_flat = 0;   // stopped groups among them: right stops
-  int turn = 0;           // after which the gate decides
-  int turn_limit = 0;     // of a rollout
+  int stopped_flat = 0;  // stopped groups among them: right stops
+  int turn = 0;          // after which the gate decides
+  int turn_limit = 0;    // of a rollout
 };
 
 struct GateQuality {

@@ -3,7 +3,9 @@
 namespace allot::statistics {
 
 // END is in no table: an action whose text happens to be "END" must stay an action.
-Interner::Interner() : texts_{"END", "invalid"} { symbols_.emplace("invalid", invalid_symbol); }
+Interner::Interner() : texts_{"END", "invalid"} {
+  symbols_.emplace("invalid", invalid_symbol);
+}
 
 Symbol Interner::intern(std::string_view text) {
   if (const std::optional<Symbol> known = find(text)) return *known;
@@ -18,8 +20,12 @@ std::optional<Symbol> Interner::find(std::string_view text) const {
   return found == symbols_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string_view Interner::text(Symbol symbol) const { return texts_.at(static_cast<std::size_t>(symbol)); }
+std::string_view Interner::text(Symbol symbol) const {
+  return texts_.at(static_cast<std::size_t>(symbol));
+}
 
-int Interner::size() const { return static_cast<int>(texts_.size()); }
+int Interner::size() const {
+  return static_cast<int>(texts_.size());
+}
 
 }  // namespace allot::statistics

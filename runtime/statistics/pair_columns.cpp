@@ -4,7 +4,8 @@
 #include <bit>
 
 // One body, compiled for each width of vector and chosen at start-up. Sanitizers cannot run before the choice is made.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_UNDEFINED__)
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_UNDEFINED__)
 #define ALLOT_EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ALLOT_EVERY_WIDTH
@@ -17,8 +18,12 @@ using Word = std::uint64_t;
 constexpr std::size_t lanes = 8;  // words of the widest vector
 constexpr int word_bits = 64;
 
-std::size_t word_of(int row) { return static_cast<std::size_t>(row) / word_bits; }
-Word bit_of(int row) { return Word{1} << (static_cast<unsigned>(row) % word_bits); }
+std::size_t word_of(int row) {
+  return static_cast<std::size_t>(row) / word_bits;
+}
+Word bit_of(int row) {
+  return Word{1} << (static_cast<unsigned>(row) % word_bits);
+}
 
 // One column of one block for `count` patterns at once (a multiple of `lanes`). Hyyrö's names: D0, HP, HN, VP, VN.
 ALLOT_EVERY_WIDTH

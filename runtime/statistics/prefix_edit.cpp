@@ -112,7 +112,9 @@ void PrefixEdit::settle_action_beside_ended(const Member& member) {
 // A sequence reached a new length, END or not: beside every other that reached it, one of the two has END there.
 void PrefixEdit::settle_padding(int place) {
   const int length = columns_.length(place);
-  const auto has_action = [&](int at) { return members_[static_cast<std::size_t>(order_[static_cast<std::size_t>(at)])].length() >= length; };
+  const auto has_action = [&](int at) {
+    return members_[static_cast<std::size_t>(order_[static_cast<std::size_t>(at)])].length() >= length;
+  };
   Tally& padded = settled_[static_cast<std::size_t>(length) - 1].padded;
   for (int other = 0; other < columns_.count(); ++other) {
     if (other == place || columns_.length(other) < length) continue;

@@ -19,7 +19,9 @@ RewardSummary::RewardSummary(Rewards rewards) {
   }
 }
 
-std::optional<double> RewardSummary::mean() const { return math::mean(values_); }
+std::optional<double> RewardSummary::mean() const {
+  return math::mean(values_);
+}
 
 std::optional<double> RewardSummary::min() const {
   return values_.empty() ? std::nullopt : std::optional(*std::min_element(values_.begin(), values_.end()));
@@ -37,11 +39,17 @@ std::optional<double> RewardSummary::spread() const {
   return values_.empty() ? std::nullopt : std::optional(*max() - *min());
 }
 
-std::optional<double> RewardSummary::variance(int ddof) const { return math::variance(values_, ddof); }
+std::optional<double> RewardSummary::variance(int ddof) const {
+  return math::variance(values_, ddof);
+}
 
-std::optional<double> RewardSummary::deviation(int ddof) const { return math::deviation(values_, ddof); }
+std::optional<double> RewardSummary::deviation(int ddof) const {
+  return math::deviation(values_, ddof);
+}
 
-bool RewardSummary::flat(double tolerance) const { return scored() >= 2 && *spread() <= tolerance; }
+bool RewardSummary::flat(double tolerance) const {
+  return scored() >= 2 && *spread() <= tolerance;
+}
 
 std::optional<double> HitCounts::rate() const {
   const int scored = hits + misses;

@@ -16,7 +16,7 @@ class RewardSummary {
   explicit RewardSummary(Rewards rewards);
 
   int scored() const { return static_cast<int>(values_.size()); }
-  int unscored() const { return unscored_; }    // non-finite ones included
+  int unscored() const { return unscored_; }  // non-finite ones included
   int nonfinite() const { return nonfinite_; }
   // The scored rewards, in the order of the rollouts, and whose they are.
   std::span<const double> values() const { return values_; }

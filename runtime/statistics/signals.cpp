@@ -9,7 +9,9 @@
 namespace allot::statistics {
 namespace {
 
-std::size_t size(int value) { return static_cast<std::size_t>(value); }
+std::size_t size(int value) {
+  return static_cast<std::size_t>(value);
+}
 
 Symbol symbol_at(std::span<const Symbol> actions, int turn) {
   return actions.size() >= size(turn) ? actions[size(turn) - 1] : end_symbol;
@@ -28,7 +30,9 @@ std::vector<int> symbol_counts(GroupActions group, int turn) {
   return counts;
 }
 
-bool defined_at(GroupActions group, int turn) { return !group.empty() && turn >= 1 && prefix_known(group, turn); }
+bool defined_at(GroupActions group, int turn) {
+  return !group.empty() && turn >= 1 && prefix_known(group, turn);
+}
 
 using Bigrams = std::set<std::pair<Symbol, Symbol>>;
 

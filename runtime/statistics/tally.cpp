@@ -8,7 +8,9 @@ namespace {
 using Bucket = Tally::Bucket;
 
 // Two empty sequences have distance 0 and divisor 0, and their ratio is 0.
-double ratio(double distance, int divisor) { return divisor == 0 ? 0.0 : distance / divisor; }
+double ratio(double distance, int divisor) {
+  return divisor == 0 ? 0.0 : distance / divisor;
+}
 
 }  // namespace
 

@@ -36,8 +36,8 @@ class Tally {
   // All pairs of a bucket that has the tally's own divisor.
   void merge(const Bucket& bucket) { full_.merge(bucket); }
   int pairs() const;
-  // At least one pair must have been added. Normalised means: Σ (total / divisor) over ascending divisors, / pairs; with
-  // one divisor only, total / (pairs · divisor) in a single rounding, so that 28/280 is the double 0.1.
+  // At least one pair must have been added. Normalised means: Σ (total / divisor) over ascending divisors, / pairs;
+  // with one divisor only, total / (pairs · divisor) in a single rounding, so that 28/280 is the double 0.1.
   PairSummary summary(Scale scale) const;
   // The same where every distance is divided by `divisor`.
   PairSummary summary_over(int divisor) const;

@@ -14,7 +14,9 @@ namespace {
 
 using math::Beta;
 
-Beta belief(const Json& in) { return {number(in.at("a")), number(in.at("b"))}; }
+Beta belief(const Json& in) {
+  return {number(in.at("a")), number(in.at("b"))};
+}
 
 Json beta_tie(const Json& in) {
   const auto marginal = [](const Json& side) {
@@ -54,15 +56,15 @@ Json economics(const Json& in) {
   const int size = in.at("G");
   const int probe = in.at("m");
   const auto rule = math::abandonment(math::flat_prob(p, probe), math::flat_prob(p, size), probe, size);
-  return {{"p_abandon", rule.abandoned},         {"expected_rollouts", rule.rollouts},
-          {"saved", rule.saved},                 {"p_false_abandon", rule.wrong},
-          {"yield_per_rollout", rule.yield},     {"yield_uniform", rule.yield_uniform}};
+  return {{"p_abandon", rule.abandoned},   {"expected_rollouts", rule.rollouts}, {"saved", rule.saved},
+          {"p_false_abandon", rule.wrong}, {"yield_per_rollout", rule.yield},    {"yield_uniform", rule.yield_uniform}};
 }
 
 Json economics_of_population(const Json& in) {
   const int size = in.at("G");
   const int probe = in.at("m");
-  const auto rule = math::abandonment(math::beta_flat(belief(in), probe), math::beta_flat(belief(in), size), probe, size);
+  const auto rule =
+      math::abandonment(math::beta_flat(belief(in), probe), math::beta_flat(belief(in), size), probe, size);
   return {{"p_abandon", rule.abandoned},
           {"expected_rollouts", rule.rollouts},
           {"p_false_abandon", rule.wrong},
@@ -127,7 +129,9 @@ Json mean_by_budget(const Json& budgets, const Json& prompts, F chance) {
   });
 }
 
-double any(const Json& p, int count) { return math::any_prob(number(p), count); }
+double any(const Json& p, int count) {
+  return math::any_prob(number(p), count);
+}
 
 Json support_shift(const Json& in) {
   const Json before = mean_by_budget(in.at("budget"), in.at("before"), any);

@@ -105,7 +105,8 @@ void run_vectors(const Json& file, const Registry& registry, Report& report) {
 Result<Report> run_folder(const fs::path& folder, const Registry& registry) {
   const std::vector<fs::path> files = vector_files(folder);
   if (files.empty()) {
-    return Error{"There is no file *_vectors.json in " + folder.string() + ".", "Set ALLOT_VECTORS to a folder of them."};
+    return Error{"There is no file *_vectors.json in " + folder.string() + ".",
+                 "Set ALLOT_VECTORS to a folder of them."};
   }
   Report report;
   for (const fs::path& path : files) {

@@ -15,8 +15,8 @@ CheckedInt narrow(Wide exact) {
   return exact < int_min || exact > int_max ? int_overflow : CheckedInt{static_cast<std::int64_t>(exact)};
 }
 
-const std::vector<std::int64_t> edges = {int_min, int_min + 1, -4294967296, -3, -2, -1, 0, 1, 2, 3, 7, 3037000500,
-                                         int_max - 1, int_max};
+const std::vector<std::int64_t> edges = {int_min, int_min + 1, -4294967296, -3, -2,         -1,          0,
+                                         1,       2,           3,           7,  3037000500, int_max - 1, int_max};
 
 }  // namespace
 
