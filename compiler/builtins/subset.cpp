@@ -13,17 +13,17 @@ namespace {
 // Variances that differ by less are equal: {0, 0, 1} and {0, 1, 1} differ by rounding only.
 constexpr double tolerance = 1e-12;
 
-// `sorted` ascending. How many of the smallest to take; of equal variances the fewest.
+// `sorted` ascending. How many of the smallest to take; of equal variances the most.
 std::size_t smallest_to_take(std::span<const double> sorted, std::size_t wanted, std::span<double> room) noexcept {
   std::size_t best = 0;
-  double most = -1;
+  double most = 0;
   for (std::size_t low = 0; low <= wanted; ++low) {
     std::copy_n(sorted.begin(), low, room.begin());
     std::copy(sorted.end() - static_cast<std::ptrdiff_t>(wanted - low), sorted.end(),
               room.begin() + static_cast<std::ptrdiff_t>(low));
     const double variance = math::variance(room.first(wanted), 0).value_or(0);
-    if (variance <= most + tolerance * std::max(most, 0.0)) continue;
-    most = variance;
+    if (variance < most * (1 - tolerance)) continue;
+    most = std::max(most, variance);
     best = low;
   }
   return best;

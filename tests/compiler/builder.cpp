@@ -69,7 +69,7 @@ const char* name(Op op) {
 
 std::string list(const std::vector<Cell>& cells) {
   std::string all = "[";
-  for (const Cell& cell : cells) all += (all.size() > 1 ? ", " : "") + text(cell);
+  for (const Cell& cell : cells) all.append(all.size() > 1 ? ", " : "").append(text(cell));
   return all + "]";
 }
 
