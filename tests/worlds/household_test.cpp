@@ -36,7 +36,7 @@ std::unique_ptr<World> small_world(int training = 240, int held_out = 60) {
 
 // Every action there is, possible or not, plus lines that are none.
 std::vector<std::string> all_lines() {
-  std::vector<std::string> lines{"look", "use lamp", "", "go", "put egg", "dance", "take egg egg", "use egg", "look up"};
+  std::vector<std::string> lines{"look", "use lamp", "", "go", "put egg", "dance", "take egg egg", "use egg"};
   for (const auto& receptacle : receptacle_types()) {
     for (const char* verb : {"go ", "open ", "close "}) lines.push_back(verb + std::string(receptacle.name));
     for (const auto& object : object_types()) {
@@ -71,7 +71,7 @@ TEST_CASE("an action's text is canonical and short") {
   // 21 receptacles x 3 verbs, 23 objects x 21 receptacles, 23 objects x 4 verbs, 4 rooms, look, use lamp.
   CHECK(parsed == 21 * 3 + 23 * 21 + 23 * 4 + 4 + 2);
   CHECK(parse("  go   fridge ") == parse("go fridge"));
-  for (const char* line : {"", " ", "go", "go nowhere", "go drawer", "GO fridge", "put egg", "look fridge", "use egg"}) {
+  for (const char* line : {"", " ", "go", "go nowhere", "go drawer", "GO fridge", "put egg", "look bed", "use egg"}) {
     CHECK_FALSE(parse(line));
   }
 }
@@ -115,7 +115,7 @@ TEST_CASE("the expert solves every task from any state") {
     }
     solved_at_random += house.solved() ? 1 : 0;
     INFO(introduction(house));
-    // Nothing learnt, everything closed, junk in hand: at most 14 x (go, open), 2 x (take, go, open, put), 3 to put away.
+    // Nothing learnt, all closed, junk in hand: at most 14 x (go, open), 2 x (take, go, open, put), 3 to put away.
     REQUIRE(expert_turns(house, 40) <= 40);
   }
   CHECK(solved_at_random < 2700);

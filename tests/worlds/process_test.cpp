@@ -339,8 +339,9 @@ TEST_CASE("the complete world of docs/worlds.md is one") {
 
 TEST_CASE("UTF-8 is checked as RFC 3629 says") {
   // Examples of RFC 3629 section 7 and the edges of its grammar (section 4).
-  for (const std::string good : {"", "abc", "A\xE2\x89\xA2\xCE\x91.", "\xED\x95\x9C", "\xF0\xA3\x8E\xB4", "\xEF\xBF\xBF",
-                                 "\xF4\x8F\xBF\xBF", "\xEE\x80\x80", "\xED\x9F\xBF", "\xC2\x80", "\xE0\xA0\x80"}) {
+  for (const std::string good : {"", "abc", "A\xE2\x89\xA2\xCE\x91.", "\xED\x95\x9C", "\xF0\xA3\x8E\xB4",
+                                 "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80", "\xED\x9F\xBF", "\xC2\x80",
+                                 "\xE0\xA0\x80"}) {
     CHECK_FALSE(first_bad_utf8(good));
   }
   const std::vector<std::pair<std::string, std::size_t>> bad{

@@ -8,10 +8,13 @@ namespace {
 constexpr std::string_view nothing = "nothing happens";
 
 std::string_view receptacle_name(const House& house, int receptacle) {
-  return receptacle_types()[static_cast<std::size_t>(house.receptacles[static_cast<std::size_t>(receptacle)].type)].name;
+  const int type = house.receptacles[static_cast<std::size_t>(receptacle)].type;
+  return receptacle_types()[static_cast<std::size_t>(type)].name;
 }
 
-std::string_view object_name(const Object& object) { return object_types()[static_cast<std::size_t>(object.type)].name; }
+std::string_view object_name(const Object& object) {
+  return object_types()[static_cast<std::size_t>(object.type)].name;
+}
 
 std::string sentence(std::string_view first, std::string_view second, std::string_view third = {}) {
   std::string line(first);
@@ -210,8 +213,9 @@ std::string apply(House& house, const Action& action) {
 
 std::string introduction(const House& house) {
   std::string line = sentence("task", goal_text(house.goal));
-  for (int room = 0; room < room_count; ++room) {
-    if (has_room(house, static_cast<Room>(room))) line.append(" . ").append(room_contents(house, static_cast<Room>(room)));
+  for (int i = 0; i < room_count; ++i) {
+    const auto room = static_cast<Room>(i);
+    if (has_room(house, room)) line.append(" . ").append(room_contents(house, room));
   }
   return line;
 }

@@ -46,7 +46,8 @@ Goal draw_goal(Draws& draws, Kind kind) {
   const Sort sort = types[static_cast<std::size_t>(object)].sort;
   const int place = *draw_weighted(draws, place_count, [&](int i) {
     const auto here = static_cast<Place>(i);
-    const bool appliance = here == Place::Sink || here == Place::Microwave || (here == Place::Fridge && kind == Kind::Cool);
+    const bool cools = here == Place::Fridge && kind == Kind::Cool;
+    const bool appliance = here == Place::Sink || here == Place::Microwave || cools;
     return !appliance && habit(sort, here) >= 2 ? 1 : 0;
   });
   return {.kind = kind, .object = object, .place = static_cast<Place>(place)};

@@ -35,12 +35,13 @@ struct Pipe {
 // Descriptors of 3 and above only: 0, 1 and 2 are the places the child's ends are moved to.
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
+  const auto failure = [] { return Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}}; };
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failure();
   Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
   for (Descriptor* end : {&pipe.read, &pipe.write}) {
     if (end->get() > 2) continue;
     Descriptor moved(::fcntl(end->get(), F_DUPFD_CLOEXEC, 3));
-    if (!moved) return Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
+    if (!moved) return failure();
     *end = std::move(moved);
   }
   return pipe;
@@ -204,8 +205,8 @@ bool ChildProcess::wait(bool writing, Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (left <= 0) return false;
   // poll() skips entries with a negative descriptor.
-  std::array<pollfd, 2> pipes{{{writing ? input_.get() : output_.get(), writing ? short{POLLOUT} : short{POLLIN}, 0},
-                               {errors_.get(), POLLIN, 0}}};
+  const pollfd main = writing ? pollfd{input_.get(), POLLOUT, 0} : pollfd{output_.get(), POLLIN, 0};
+  std::array<pollfd, 2> pipes{main, pollfd{errors_.get(), POLLIN, 0}};
   const int ready = ::poll(pipes.data(), pipes.size(), static_cast<int>(std::min<long long>(left, 1'000'000)));
   if (ready > 0 && pipes[1].revents != 0) drain_errors();
   return true;
@@ -224,7 +225,8 @@ Result<void> ChildProcess::send(std::string_view line, std::chrono::milliseconds
     if (count > 0) {
       rest.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN || errno == EINTR) {
-      if (!wait(true, deadline)) return Error{"did not read its input within " + std::to_string(timeout.count()) + " ms", {}};
+      if (wait(true, deadline)) continue;
+      return Error{"did not read its input within " + std::to_string(timeout.count()) + " ms", {}};
     } else {
       return ended("");
     }

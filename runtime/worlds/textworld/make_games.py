@@ -5,7 +5,8 @@
 
 Writes FOLDER/training/*.z8 and FOLDER/held_out/*.z8, each with the .json that TextWorld keeps beside a game. Every game
 is what `tw-make custom --theme house --only-last-action` makes of the options in games.json. The two splits have
-disjoint seeds, no two games have the same names and walkthrough, and each was won by its walkthrough. A folder that is complete is left as it is.
+disjoint seeds, no two games have the same names and walkthrough, and each was won by its walkthrough. A folder that is
+complete is left as it is.
 """
 import argparse
 import json
@@ -72,7 +73,8 @@ def make_game(job):
     if os.path.exists(source):
         os.remove(source)
     walkthrough = game.metadata["walkthrough"]
-    if max(len(command.split()) for command in walkthrough) > MAX_COMMAND_WORDS or not winnable(options.path, walkthrough):
+    longest = max(len(command.split()) for command in walkthrough)
+    if longest > MAX_COMMAND_WORDS or not winnable(options.path, walkthrough):
         return seed, None
     return seed, json.dumps([walkthrough, sorted(e.name or "" for e in game.infos.values())])
 
@@ -141,7 +143,8 @@ def main():
     with multiprocessing.get_context("fork").Pool(args.jobs, leave_signals_alone) as pool:
         offset = args.seed * 100
         training = make_split(pool, os.path.join(args.folder, "training"), offset, args.training, taken)
-        held_out = make_split(pool, os.path.join(args.folder, "held_out"), HELD_OUT_SEEDS + offset, args.held_out, taken)
+        held_out = make_split(pool, os.path.join(args.folder, "held_out"), HELD_OUT_SEEDS + offset, args.held_out,
+                              taken)
     manifest = {"request": request, "training": [options_of(s) for s in training],
                 "held_out": [options_of(s) for s in held_out]}
     partial = os.path.join(args.folder, "games.json.partial")

@@ -33,7 +33,8 @@ std::string python_of(const Options& options) {
 Result<std::unique_ptr<World>> open_textworld(const Options& options) {
   const std::string python = python_of(options);
   const std::string folder = options.games.empty() ? "GAMES" : options.games.string();
-  const std::string help = "make some with: " + python + " " + (source_folder / "make_games.py").string() + " " + folder;
+  const std::string maker = (source_folder / "make_games.py").string();
+  const std::string help = "make some with: " + python + " " + maker + " " + folder;
   std::error_code ignored;
   if (options.games.empty()) return Error{"The world textworld needs a folder of games.", help};
   if (!fs::is_directory(options.games, ignored)) return Error{"There is no folder of games at `" + folder + "`.", help};

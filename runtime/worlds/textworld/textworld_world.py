@@ -3,8 +3,8 @@
 
     textworld_world.py --games FOLDER [--style brief|full] [--turn-limit 30] [--words 60] [--vocabulary 600]
 
-Plays the games FOLDER/training/*.z8 and FOLDER/held_out/*.z8, or, where there are no such folders, FOLDER/*.z8, of which
-every fourth in the order of their names is held out. A game needs the .json that TextWorld writes beside it.
+Plays the games FOLDER/training/*.z8 and FOLDER/held_out/*.z8, or, where there are no such folders, FOLDER/*.z8, of
+which every fourth in the order of their names is held out. A game needs the .json that TextWorld writes beside it.
 
 brief  what a player sees, said in few words from the game's own state: fit for a small model
 full   the game's own text without banner, prompt, score and punctuation, cut to --words words
@@ -19,7 +19,7 @@ import sys
 
 PROTOCOL = 1
 COMPASS = ("north", "south", "east", "west")
-BRIEF_WORDS = ("task . exit door has is open closed locked empty you have done nothing happens special here not understood "
+BRIEF_WORDS = ("task . exit door has is open closed locked empty you have done nothing happens special not understood "
                "go take drop open close lock unlock insert put eat examine look inventory from into on with invalid "
                + " ".join(COMPASS)).split()
 DIRT = re.compile(r"[^a-z0-9'\-]+")
@@ -212,7 +212,7 @@ class World:
         self.known = None
 
     def words(self):
-        """The vocabulary. That of the full style takes seconds to collect, so the first child leaves it for the others."""
+        """The vocabulary. That of the full style takes seconds to collect: the first child leaves it for the others."""
         if self.known is None:
             o = self.options
             key = [sorted(self.games.paths), o.words, o.vocabulary]
