@@ -24,7 +24,9 @@ class Parser {
       if (item.broken) remember_name(item);
       else read(item);
     }
-    if (!has_policy_) {
+    // Where the file begins with something that is no item, that has been said, and is most likely the same mistake.
+    const bool begins_well = scan.items.empty() || is_item_word(scan.items.front().word);
+    if (!has_policy_ && begins_well) {
       diagnostics_.add({.code = "E0017",
                         .span = {0, 0},
                         .message = "this file names no policy",

@@ -203,9 +203,9 @@ class Scanner {
     const auto next = skip_blanks(at_ + name.size());
     if (known && follows(name, next)) return fresh_line_ || (outside && previous_ == Previous::Operand);
     if (!outside || !fresh_line_ || previous_ != Previous::Operand) return false;
-    if (known) return next >= text_.size() || std::string_view(":=.,)]").find(text_[next]) == std::string_view::npos;
     const bool at_margin = at_ == 0 || text_[at_ - 1] == '\n' || text_[at_ - 1] == '\r';
-    return at_margin && !continues_item(name);
+    const bool as_name = next < text_.size() && std::string_view(":=.,)]").find(text_[next]) != std::string_view::npos;
+    return known ? at_margin || !as_name : at_margin && !continues_item(name);
   }
 
   bool in_string() const { return strings_ > 0; }  // in its text or in a hole of it
@@ -245,7 +245,7 @@ class Scanner {
     current_ = {{at, at}, std::string(word), doc_, false};
     open_item_ = true;
     previous_ = Previous::None;
-    too_deep_ = cut_string_ = false;
+    too_deep_ = cut_string_ = stray_ = false;
   }
 
   void finish_item() {
@@ -321,7 +321,8 @@ class Scanner {
     }
     const char open = frames_.back().open == 'h' ? '{' : frames_.back().open;
     if (frames_.size() == 1 || closing(open) != c) {
-      report("E0004", {here(), here() + 1}, fmt::format("`{}` closes nothing", c), "", "remove it");
+      if (!stray_) report("E0004", {here(), here() + 1}, fmt::format("`{}` closes nothing", c), "", "remove it");
+      stray_ = true;
       ++at_;
       return token_done(Previous::Operand);
     }
@@ -398,6 +399,7 @@ class Scanner {
   bool fresh_line_ = true;
   bool too_deep_ = false;
   bool cut_string_ = false;  // a string of this item ended with its line
+  bool stray_ = false;       // a bracket of this item closes nothing
   bool full_ = false;
   bool open_item_ = false;
   Item current_;

@@ -31,6 +31,8 @@ constexpr OneOf scope{scopes, "`group`, `prompt`, `category` or `run`"};
 constexpr OneOf period{periods, "`run` or `iteration`"};
 constexpr OneOf fallback{fallbacks, "`train_partial`, `skip_update` or `abort`"};
 
+const auto typed = maybe_mark(":") | Want("`:` and a type");
+
 constexpr auto optional_type = [](const auto& context) { x3::_val(context).optional = true; };
 constexpr auto carried = [](const auto& context) { x3::_val(context).carry_over = true; };
 constexpr auto in_range = [](const auto& context) {
@@ -77,14 +79,14 @@ const auto type_def = spanned(a_type[text_to<&tree::TypeName::name>] >>
 const auto range_def = maybe("in") > expression[set_to<&Range::low>] > mark("..") > expression[set_to<&Range::high>];
 
 const auto policy_def = maybe("policy") > a_name[set];
-const auto param_def = maybe("param") > a_name[set_to<&tree::Param::name>] > mark(":") > type[set_to<&tree::Param::type>] >
+const auto param_def = maybe("param") > a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>] >
                        -range[in_range] > mark("=") > expression[set_to<&tree::Param::value>] > -range[in_range];
-const auto state_decl_def = maybe("state") > a_name[set_to<&tree::StateDecl::name>] > mark(":") >
+const auto state_decl_def = maybe("state") > a_name[set_to<&tree::StateDecl::name>] > typed >
                             type[set_to<&tree::StateDecl::type>] > word("per") >
                             scope[text_to<&tree::StateDecl::scope>] > mark("=") >
                             expression[set_to<&tree::StateDecl::initial>] >
                             -(maybe("decay") > expression[set_to<&tree::StateDecl::decay>]);
-const auto input_def = maybe("input") > a_name[set_to<&tree::InputDecl::name>] > mark(":") >
+const auto input_def = maybe("input") > a_name[set_to<&tree::InputDecl::name>] > typed >
                        type[set_to<&tree::InputDecl::type>] > word("per") > scope[text_to<&tree::InputDecl::scope>];
 const auto budget_def = spanned(maybe("budget") > ValueHere("an amount") > expression[set_to<&tree::BudgetDecl::amount>] >
                         word("per") > period[text_to<&tree::BudgetDecl::period>] >
@@ -92,7 +94,7 @@ const auto budget_def = spanned(maybe("budget") > ValueHere("an amount") > expre
 const auto refill_def = spanned(maybe("refill") > word("at") > word("most") > count[set_to<&tree::RefillDecl::rounds>] >
                         word("rounds") > word("then") > fallback[text_to<&tree::RefillDecl::then>]);
 const auto function_param_def =
-    a_name[set_to<&tree::Param::name>] > mark(":") > type[set_to<&tree::Param::type>];
+    a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>];
 const auto function_def =
     maybe("fn") > a_name[set_to<&tree::FunctionDecl::name>] > mark("(") >
     (maybe_mark(")") | (function_param[push_to<&tree::FunctionDecl::params>] >

@@ -87,6 +87,11 @@ std::string State::near_word(std::string_view found) const {
 }
 
 std::string State::help_for(std::string_view found) const {
+  if (wanted("a statement")) {
+    if (found == "if") return "a rule begins with `when`";
+    if (found == "else" || found == "elif") return "the last rule begins with `otherwise`";
+    if (found == "return") return "a verdict needs no word before it";
+  }
   if (found == "=" && (wants_.empty() || wanted("`then`") || wanted("statement"))) return "equality is written `==`";
   for (const auto& [token, words] : meant) {
     if (token == found) return std::string(words);
@@ -104,16 +109,21 @@ Diagnostic State::explain(Iterator first, Iterator last) const {
   if (furthest_ == nullptr || furthest_ < rest) {
     const auto found = token_at(rest, last);
     State nothing_wanted(source_, tree_);
+    auto help = nothing_wanted.help_for(found);
+    if (const auto near = near_match(found, item_words()); help.empty() && !near.empty()) {
+      help = fmt::format("did you mean `{}`?", near);
+    }
     return {.code = "E0001",
             .span = span(rest, rest + found.size()),
             .message = fmt::format("unexpected {}", shown(found)),
-            .help = nothing_wanted.help_for(found)};
+            .help = help};
   }
   const auto found = token_at(furthest_, last);
   const std::string_view blanks(end_of_last_, static_cast<std::size_t>(furthest_ - end_of_last_));
   const bool same_line = !found.empty() && blanks.find_first_of("\n\r#") == std::string_view::npos;
-  // What stands on a later line is not what is wrong, unless it is the missing word misspelt.
-  if (same_line || !near_word(found).empty()) {
+  // What stands on a later line is not what is wrong, unless it is the missing word misspelt, or nothing needs to come.
+  const bool may_end = wanted("a statement") || wanted("`expect`");
+  if (same_line || (may_end && !found.empty()) || !near_word(found).empty()) {
     return {.code = "E0001",
             .span = span(furthest_, furthest_ + found.size()),
             .message = fmt::format("expected {}, found {}", wanted_text(), shown(found)),
