@@ -1,0 +1,44 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runtime/training/run/report.h"
+
+using namespace allot::training;
+
+namespace {
+
+ArmTally arm(const std::string& name, double seconds, std::int64_t tokens, std::vector<double> held_out) {
+  ArmTally tally;
+  tally.name = name;
+  tally.seconds = seconds;
+  tally.tokens = tokens;
+  tally.held_out = std::move(held_out);
+  tally.gate.groups = 10;
+  tally.gate.flat = 4;
+  tally.engine_seconds = seconds / 1000;
+  return tally;
+}
+
+}  // namespace
+
+TEST_CASE("the report compares each arm with the first") {
+  const std::vector<SeedResult> seeds = {{7, {arm("none", 100, 1000, {1, 0, 0, 1}), arm("policy", 80, 750, {1, 1, 0, 1})}}};
+  const ReportContext context{"household", "ab", "gate", 5, false};
+  const auto json = report_json(seeds, context);
+  CHECK(json["arms"]["policy"]["time_saved"]["mean"].get<double>() == Approx(0.2));
+  CHECK(json["arms"]["policy"]["tokens_saved"]["mean"].get<double>() == Approx(0.25));
+  CHECK(json["arms"]["policy"]["success_difference"]["mean"].get<double>() == Approx(0.25));
+  CHECK(json["arms"]["none"]["success"].get<double>() == 0.5);
+  CHECK(json["arms"]["none"]["flat_share"].get<double>() == Approx(0.4));
+  CHECK(json["engine_share"].get<double>() == Approx(0.001));
+  CHECK(json["seed"] == 7);
+  for (const char* key : {"stops", "precision_all", "precision_stoppable", "recall"}) CHECK(json["gate"].contains(key));
+  const auto text = report_text(seeds, context);
+  CHECK(text.find("20.0 % of the time and 25.0 % of the tokens saved") != std::string::npos);
+  CHECK(text.find("gate") != std::string::npos);
+}
+
+TEST_CASE("a run that did nothing says so") {
+  CHECK(report_text({}, {}) == "nothing was run\n");
+  CHECK(report_json({}, {})["arms"].empty());
+}
