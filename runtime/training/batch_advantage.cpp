@@ -9,7 +9,7 @@
 namespace allot::training {
 namespace {
 
-// verl's constant inside the root of `whiten`.
+// verl's `whiten` adds this inside the root, and to the number of tokens wherever it divides by it.
 constexpr double kWhitenEpsilon = 1e-8;
 
 struct Moments {
@@ -20,7 +20,8 @@ struct Moments {
 };
 
 // Weighted moments, variance with divisor count - ddof; 0 where that is not positive.
-Moments moments(const std::vector<std::pair<double, double>>& value_weight, double ddof) {
+// Both sums are divided by the count plus `epsilon`, the variance then corrected for ddof.
+Moments moments(const std::vector<std::pair<double, double>>& value_weight, double ddof, double epsilon = 0) {
   Moments m;
   double sum = 0, low = 0, high = 0, squares = 0;
   bool first = true;
@@ -33,20 +34,20 @@ Moments moments(const std::vector<std::pair<double, double>>& value_weight, doub
     m.count += weight;
   }
   if (m.count <= 0) return m;
-  m.mean = sum / m.count;
+  m.mean = sum / (m.count + epsilon);
   m.spread = high - low;
   for (const auto& [value, weight] : value_weight) squares += weight * (value - m.mean) * (value - m.mean);
-  if (m.count > ddof) m.variance = squares / (m.count - ddof);
+  if (m.count > ddof) m.variance = squares / (m.count + epsilon) * (m.count / (m.count - ddof));
   return m;
 }
 
 // (x - mean) / divisor(moments) over the values that count, 0 elsewhere; zeros for a batch without spread.
 template <typename Divisor>
-Matrix standardise(const Matrix& values, const Matrix& weights, double ddof, Divisor divisor) {
+Matrix standardise(const Matrix& values, const Matrix& weights, double ddof, double epsilon, Divisor divisor) {
   std::vector<std::pair<double, double>> all;
   for (std::size_t i = 0; i < values.size(); ++i)
     for (std::size_t j = 0; j < values[i].size(); ++j) all.emplace_back(values[i][j], weights[i][j]);
-  const Moments m = moments(all, ddof);
+  const Moments m = moments(all, ddof, epsilon);
   Matrix out = values;
   for (std::size_t i = 0; i < values.size(); ++i)
     for (std::size_t j = 0; j < values[i].size(); ++j) {
@@ -56,7 +57,10 @@ Matrix standardise(const Matrix& values, const Matrix& weights, double ddof, Div
   return out;
 }
 
-double whitening(const Moments& m) { return std::sqrt(m.variance + kWhitenEpsilon); }
+Matrix whiten(const Matrix& values, const Matrix& weights) {
+  return standardise(values, weights, 1.0, kWhitenEpsilon,
+                     [](const Moments& m) { return std::sqrt(m.variance + kWhitenEpsilon); });
+}
 
 template <typename F>
 GroupValues per_group(Groups groups, F f) {
@@ -118,7 +122,7 @@ GroupValues batch_std(Groups groups, int ddof, double eps) {
 }
 
 GroupValues rloo_batch_norm(Groups groups, int ddof, double eps) {
-  return standardise(per_group(groups, rloo), usable(groups), ddof,
+  return standardise(per_group(groups, rloo), usable(groups), ddof, 0.0,
                      [eps](const Moments& m) { return std::sqrt(m.variance) + eps; });
 }
 
@@ -153,12 +157,12 @@ TokenAdvantages reinforce_pp(const Matrix& token_rewards, const Matrix& mask, do
       carry *= mask[i][t];
     }
   }
-  out.advantages = standardise(out.returns, mask, 1.0, whitening);
+  out.advantages = whiten(out.returns, mask);
   return out;
 }
 
 GroupValues reinforce_pp_baseline(Groups groups, const GroupValues& lengths) {
-  return standardise(per_group(groups, dr_grpo), product(lengths, usable(groups)), 1.0, whitening);
+  return whiten(per_group(groups, dr_grpo), product(lengths, usable(groups)));
 }
 
 Result<Estimator> parse_estimator(std::string_view text) {
@@ -187,7 +191,7 @@ GroupValues advantages(const AdvantageOptions& options, Groups groups, const Gro
     case Estimator::ReinforcePpBaseline: return reinforce_pp_baseline(groups, lengths);
     case Estimator::ReinforcePp:
       // Undiscounted and paid at the end, every token's return is the reward: weights stand for the tokens.
-      return standardise(plain_rewards(groups), product(lengths, usable(groups)), 1.0, whitening);
+      return whiten(plain_rewards(groups), product(lengths, usable(groups)));
     case Estimator::Opo: {
       GroupValues out;
       for (std::size_t i = 0; i < groups.size(); ++i) out.push_back(opo(groups[i], lengths[i]));

@@ -17,11 +17,14 @@ constexpr double kLogRatioLimit = 20.0;
 
 Tensor log_ratio(const TokenBatch& b) { return (b.new_logp - b.old_logp).clamp(-kLogRatioLimit, kLogRatioLimit); }
 
-// Per sequence, the mean over its tokens; sequences without tokens give 0.
-Tensor sequence_mean(const Tensor& values, const TokenBatch& b) {
+// verl's divisor of a geometric mean over a sequence is its length plus this.
+constexpr double kLengthEpsilon = 1e-8;
+
+// Per sequence, the sum over its tokens by (their number + epsilon); sequences without tokens give 0.
+Tensor sequence_mean(const Tensor& values, const TokenBatch& b, double epsilon) {
   const Tensor zeros = at::zeros({b.sequences}, values.options());
   const Tensor count = zeros.index_add(0, b.sequence, at::ones_like(values)).clamp_min(1);
-  return zeros.index_add(0, b.sequence, values) / count;
+  return zeros.index_add(0, b.sequence, values) / (count + epsilon);
 }
 
 Tensor clipped_surrogate(const LossOptions& o, const Tensor& ratio, const Tensor& advantages) {
@@ -36,7 +39,7 @@ Tensor ppo_clip(const LossOptions& o, const TokenBatch& b) {
 
 // The value is that of the sequence's ratio; the gradient flows through each token's own log-probability.
 Tensor gspo(const LossOptions& o, const TokenBatch& b) {
-  const Tensor mean = sequence_mean(b.new_logp - b.old_logp, b).detach().index_select(0, b.sequence);
+  const Tensor mean = sequence_mean(b.new_logp - b.old_logp, b, 0).detach().index_select(0, b.sequence);
   const Tensor ratio = (mean + b.new_logp - b.new_logp.detach()).clamp_max(10.0).exp();
   return clipped_surrogate(o, ratio, b.advantages);
 }
@@ -49,14 +52,15 @@ Tensor cispo(const LossOptions& o, const TokenBatch& b) {
 }
 
 Tensor soft_gate(const LossOptions& o, const TokenBatch& b) {
-  const Tensor tau = at::where(b.advantages > 0, o.tau_positive, o.tau_negative).to(b.new_logp.scalar_type());
+  const Tensor tau = at::where(b.advantages > 0, at::full_like(b.advantages, o.tau_positive),
+                               at::full_like(b.advantages, o.tau_negative));
   return -(4.0 / tau) * at::sigmoid(tau * (log_ratio(b).exp() - 1)) * b.advantages;
 }
 
 Tensor gmpo(const LossOptions& o, const TokenBatch& b) {
   const Tensor sign = b.advantages.sign(), log = log_ratio(b);
   const Tensor chosen = sign * at::minimum(sign * log, sign * log.clamp(-o.clip_low, o.clip_high));
-  return -sequence_mean(chosen, b).exp().index_select(0, b.sequence) * b.advantages;
+  return -sequence_mean(chosen, b, kLengthEpsilon).exp().index_select(0, b.sequence) * b.advantages;
 }
 
 }  // namespace
