@@ -110,7 +110,7 @@ void add_eval(CLI::App& app, Exit& exit) {
   command->add_option("EXPR", options->expression, "an expression without facts")->required();
   command->add_flag("--json", options->json, "one JSON object: value, defined, type, unit");
   command->footer("examples:\n  allot eval '3 tokens * 4'\n  allot eval 'mean([1, 0, 1, 1])'\n"
-                  "  allot eval 'mean(x * x for x in [1, 2, 3])'\n"
+                  "  allot eval 'prob_mixed(beta(1, 1), hits: 0, misses: 2, size: 8)'\n"
                   "exit status: 0 a value, 1 errors or a fault, 2 a wrong option");
   command->callback([options, &exit] { exit = eval(*options); });
 }

@@ -19,13 +19,13 @@ struct Kind {
   std::string_view prompt;
   std::string_view description;
   bool alike;
-  int rewarded;  // of each 8 rollouts
+  bool rewarded;  // every other rollout
 };
 
 constexpr Kind kinds[] = {
-    {"alike", "all rollouts take the same actions, none is rewarded", true, 0},
-    {"wandering", "rollouts differ, none is rewarded", false, 0},
-    {"mixed", "rollouts differ, half are rewarded", false, 4},
+    {"alike", "all rollouts take the same actions, none is rewarded", true, false},
+    {"wandering", "rollouts differ, none is rewarded", false, false},
+    {"mixed", "rollouts differ, half are rewarded", false, true},
 };
 constexpr int most_events = 100'000;  // a policy that asks for ever more rollouts ends here
 
@@ -98,7 +98,7 @@ class Driver {
     if (rollout.turns == example_turns) {
       rollout.live = false;
       engine::Ending ending;
-      ending.reward = rollout.ref.sample % example_rollouts < kind.rewarded ? 1.0 : 0.0;
+      ending.reward = kind.rewarded && rollout.ref.sample % 2 == 0 ? 1.0 : 0.0;
       return obey(engine_->ended(rollout.ref, ending));
     }
     engine::Turn turn;

@@ -39,10 +39,11 @@ void say_parameters(std::string& text, const Json& document) {
   const Json& parameters = document["parameters"];
   text += parameters.empty() ? "\nparameters: none\n" : "\nparameters (change one with --set NAME=VALUE)\n";
   const std::size_t names = widest(parameters, "name");
+  const std::size_t values = widest(parameters, "value");
   for (const Json& parameter : parameters) {
     const bool changed = word(parameter, "value") != word(parameter, "default");
-    text += fmt::format("  {:<{}} = {}   {}{}{}\n", word(parameter, "name"), names, word(parameter, "value"),
-                        word(parameter, "type"), range(parameter),
+    text += fmt::format("  {:<{}} = {:<{}}   {}{}{}\n", word(parameter, "name"), names, word(parameter, "value"),
+                        values, word(parameter, "type"), range(parameter),
                         changed ? fmt::format(", by default {}", word(parameter, "default")) : "");
     if (parameter.contains("doc")) text += fmt::format("  {:<{}}   {}\n", "", names, word(parameter, "doc"));
   }

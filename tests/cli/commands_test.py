@@ -206,7 +206,7 @@ class Eval(unittest.TestCase):
         self.assertIsNone(allot("eval", "mean([undefined])", "--json").json()["value"])
 
     def test_faults(self):
-        for expression, words in [("1 mod 0", "zero"), ("sqrt(0 - 1)", "domain"),
+        for expression, words in [("1 mod 0", "zero"), ("sqrt(0 - 1)", "negative"),
                                   ("9223372036854775807 + 1", "64 bits")]:
             answer = allot("eval", expression)
             self.assertEqual((answer.code, answer.out), (1, ""), expression)

@@ -1,6 +1,7 @@
 """What the repository must not hold, and what the program must not link."""
 
 import os
+import pathlib
 import re
 import subprocess
 import unittest
@@ -29,12 +30,12 @@ def committed_files():
 
 class Repository(unittest.TestCase):
     def test_no_path_of_a_machine_and_no_registry(self):
-        patterns = [re.compile(re.escape(path)) for path in MACHINE_PATHS]
+        patterns = [re.compile(r"(?<![\w.-])" + re.escape(path)) for path in MACHINE_PATHS]
         patterns += [re.compile(host) for host in REGISTRY_HOSTS]
         read = 0
         for path in committed_files():
             try:
-                text = open(path, encoding="utf-8").read()
+                text = pathlib.Path(path).read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 continue
             read += 1
