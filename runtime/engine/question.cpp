@@ -110,6 +110,12 @@ void Question::link(const RunFacts& run, bool barrier) {
   }
 }
 
+void Question::replace(const lang::Handler& handler, lang::Fact fact, Cell value) {
+  for (std::size_t i = 0; i < handler.reads.size(); ++i) {
+    if (handler.reads[i].fact == fact) reads_[i] = value;
+  }
+}
+
 compiler::Frame Question::frame() {
   scratch_.reset();
   return {parameters_, reads_.data(), column_views_.data(), sizes_.data(), state_views_.data(), &scratch_};

@@ -32,6 +32,9 @@ class Question {
   // The `hit` condition over one rollout. `reward` there is the environment's own where there is one.
   void fill_hit(const lang::Handler& hit, const GroupFacts& group, int sample, const RunFacts& run);
 
+  // Puts a value in place of a single fact that the handler reads, where it does (tests of policies).
+  void replace(const lang::Handler& handler, lang::Fact fact, lang::Cell value);
+
   compiler::Frame frame();
   const std::vector<lang::Cell>& reads() const { return reads_; }
   const std::vector<std::vector<lang::Cell>>& columns() const { return columns_; }

@@ -1,0 +1,296 @@
+#include "runtime/trial/record.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "lang/diagnostics.h"
+#include "runtime/engine/facts.h"
+
+namespace allot::trial {
+
+using lang::Base;
+using lang::Cell;
+using lang::Fact;
+using lang::tree::Expr;
+using lang::tree::ExprKind;
+using lang::tree::File;
+
+Cell Value::cell(Base base) const {
+  switch (kind) {
+    case Kind::Bool: return Cell::of(integer != 0);
+    case Kind::Int: return base == Base::Real ? Cell::of(static_cast<double>(integer)) : Cell::of(integer);
+    case Kind::Real: return Cell::of(real);
+    case Kind::Beta: return Cell::beta(real, second);
+    default: return Cell::undefined();
+  }
+}
+
+namespace {
+
+double number(const Value& value) { return value.kind == Value::Kind::Int ? static_cast<double>(value.integer) : value.real; }
+bool is_number(const Value& value) { return value.kind == Value::Kind::Int || value.kind == Value::Kind::Real; }
+
+std::string digits_of(const std::string& text) {
+  std::string digits;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), [](char c) { return c != '_'; });
+  return digits;
+}
+
+Value make(Value::Kind kind, std::int64_t integer, double real) {
+  Value value;
+  value.kind = kind;
+  value.integer = integer;
+  value.real = real;
+  return value;
+}
+
+Result<Value> integer_literal(const Expr& expr) {
+  const std::string digits = digits_of(expr.text);
+  std::int64_t integer = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), integer);
+  if (error != std::errc() || end != digits.data() + digits.size()) return Error{fmt::format("{} does not fit an int.", expr.text), ""};
+  return make(Value::Kind::Int, integer, 0);
+}
+
+Result<Value> real_literal(const Expr& expr, double scale) {
+  const std::string digits = digits_of(expr.text);
+  double real = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
+  if (error != std::errc() || end != digits.data() + digits.size()) return Error{fmt::format("{} is not a real.", expr.text), ""};
+  return make(Value::Kind::Real, 0, real * scale);
+}
+
+constexpr std::size_t most_items = 1'000'000;
+
+Result<Value> repeat(const Value& list, const Value& times) {
+  if (list.kind != Value::Kind::List || times.kind != Value::Kind::Int || times.integer < 0) {
+    return Error{"In a record, `*` repeats a list: `[x] * 4`.", ""};
+  }
+  Value result = make(Value::Kind::List, 0, 0);
+  if (list.items.size() * static_cast<std::size_t>(times.integer) > most_items) {
+    return Error{fmt::format("A list of a record has at most {} elements.", most_items), ""};
+  }
+  for (std::int64_t i = 0; i < times.integer; ++i) {
+    result.items.insert(result.items.end(), list.items.begin(), list.items.end());
+  }
+  return result;
+}
+
+Result<Value> list_literal(const File& tree, const Expr& expr, Value::Kind kind) {
+  Value list = make(kind, 0, 0);
+  for (const auto id : expr.args) {
+    auto item = literal(tree, id);
+    if (!item) return item.error();
+    list.items.push_back(*std::move(item));
+  }
+  return list;
+}
+
+Result<Value> beta_literal(const File& tree, const Expr& expr) {
+  auto arguments = list_literal(tree, expr, Value::Kind::List);
+  if (!arguments) return arguments.error();
+  if (expr.text != "beta" || arguments->items.size() != 2 || !is_number(arguments->items[0]) ||
+      !is_number(arguments->items[1])) {
+    return Error{"A record holds values: numbers, strings, lists, `undefined` and `beta(a, b)`.", ""};
+  }
+  Value beta = make(Value::Kind::Beta, 0, number(arguments->items[0]));
+  beta.second = number(arguments->items[1]);
+  return beta;
+}
+
+Result<Value> binary_literal(const File& tree, const Expr& expr) {
+  auto left = literal(tree, expr.args.at(0));
+  if (!left) return left.error();
+  auto right = literal(tree, expr.args.at(1));
+  if (!right) return right.error();
+  if (expr.op != "*") return Error{"A record holds values; the only operation is `[x] * n`.", ""};
+  return left->kind == Value::Kind::List ? repeat(*left, *right) : repeat(*right, *left);
+}
+
+Result<Value> negated(Result<Value> value) {
+  if (!value) return value;
+  if (!is_number(*value)) return Error{"Only a number has a sign.", ""};
+  value->integer = -value->integer;
+  value->real = -value->real;
+  return value;
+}
+
+Value string_literal(const Expr& expr) {
+  Value text = make(Value::Kind::String, 0, 0);
+  for (const auto& part : expr.parts) text.text += part.text;
+  if (expr.parts.empty()) text.text = expr.text;
+  return text;
+}
+
+}  // namespace
+
+Result<Value> literal(const File& tree, lang::tree::ExprId id) {
+  const Expr& expr = tree[id];
+  switch (expr.kind) {
+    case ExprKind::Integer: return integer_literal(expr);
+    case ExprKind::Real: return real_literal(expr, 1);
+    case ExprKind::Percent: return real_literal(expr, 0.01);
+    case ExprKind::Bool: return make(Value::Kind::Bool, expr.text == "true", 0);
+    case ExprKind::Undefined: return Value{};
+    case ExprKind::String: return string_literal(expr);
+    case ExprKind::List: return list_literal(tree, expr, Value::Kind::List);
+    case ExprKind::Call: return beta_literal(tree, expr);
+    case ExprKind::Binary: return binary_literal(tree, expr);
+    case ExprKind::Unary:
+      if (expr.op == "-") return negated(literal(tree, expr.args.at(0)));
+      break;
+    default: break;
+  }
+  return Error{"A record holds values: numbers, strings, lists, `undefined` and `beta(a, b)`.", ""};
+}
+
+namespace {
+
+using engine::GroupLog;
+using engine::LiveGroup;
+using engine::RolloutLog;
+
+RolloutLog& rollout_at(GroupLog& log, std::size_t sample) {
+  while (log.rollouts.size() <= sample) log.rollouts.emplace_back();
+  return log.rollouts[sample];
+}
+
+Result<void> read_actions(GroupLog& log, const Value& lists) {
+  for (std::size_t sample = 0; sample < lists.items.size(); ++sample) {
+    rollout_at(log, sample);
+    for (const Value& action : lists.items[sample].items) {
+      if (action.kind != Value::Kind::String) return Error{"`actions` holds one list of strings a rollout.", ""};
+      engine::Turn turn;
+      turn.action = action.text;
+      turn.valid = action.text != "invalid";
+      log.append(static_cast<int>(sample), turn, true);
+    }
+  }
+  return {};
+}
+
+// A scored rollout has ended; an unscored one may still run.
+Result<void> read_rewards(GroupLog& log, const Value& rewards, bool raw) {
+  for (std::size_t sample = 0; sample < rewards.items.size(); ++sample) {
+    const Value& reward = rewards.items[sample];
+    RolloutLog& rollout = rollout_at(log, sample);
+    if (reward.kind == Value::Kind::Undefined) continue;
+    if (!is_number(reward)) return Error{"`rewards` holds one number a rollout, or `undefined`.", ""};
+    (raw ? rollout.raw_reward : rollout.reward) = number(reward);
+    if (!raw) rollout.status = engine::Status::Completed;
+  }
+  return {};
+}
+
+Result<void> read_tokens(GroupLog& log, const Value& tokens) {
+  if (tokens.kind != Value::Kind::List) return Error{"`tokens` of a record is a list, one count a rollout.", ""};
+  for (std::size_t sample = 0; sample < tokens.items.size(); ++sample) {
+    if (tokens.items[sample].kind == Value::Kind::Int) rollout_at(log, sample).tokens = tokens.items[sample].integer;
+  }
+  return {};
+}
+
+std::vector<std::string> group_fields() {
+  std::vector<std::string> names = {"actions"};
+  for (const lang::FactRow& row : lang::fact_rows()) {
+    if (row.subject == lang::Subject::Group && !row.name.empty()) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+// What follows from given counts, where it was not given itself.
+void complete_counts(std::map<Fact, Value>& facts) {
+  const auto given = [&](Fact fact) { return facts.contains(fact); };
+  if (!given(Fact::Hits) && !given(Fact::Misses)) return;
+  const std::int64_t hits = given(Fact::Hits) ? facts[Fact::Hits].integer : 0;
+  const std::int64_t misses = given(Fact::Misses) ? facts[Fact::Misses].integer : 0;
+  const std::int64_t scored = hits + misses;
+  facts.try_emplace(Fact::Hits, make(Value::Kind::Int, hits, 0));
+  facts.try_emplace(Fact::Misses, make(Value::Kind::Int, misses, 0));
+  facts.try_emplace(Fact::Scored, make(Value::Kind::Int, scored, 0));
+  if (scored == 0) return;
+  facts.try_emplace(Fact::HitRate, make(Value::Kind::Real, 0, static_cast<double>(hits) / static_cast<double>(scored)));
+}
+
+Result<void> read_field(Record& record, const std::string& name, Value value) {
+  GroupLog& log = record.group->log;
+  if (name == "actions") return read_actions(log, value);
+  if (name == "rewards" || name == "raw_rewards") return read_rewards(log, value, name == "raw_rewards");
+  if (name == "tokens" && value.kind == Value::Kind::List) return read_tokens(log, value);
+  if (name == "prompt") {
+    log.prompt = value.text;
+    return {};
+  }
+  const lang::FactRow* row = lang::find_fact(lang::Subject::Group, name);
+  if (row == nullptr) {
+    const std::string near = lang::near_match(name, group_fields());
+    return Error{fmt::format("A group has no fact {}.", name), near.empty() ? "" : fmt::format("did you mean {}?", near)};
+  }
+  if (row->fact == Fact::Wave) log.wave = static_cast<int>(value.integer);
+  if (row->fact == Fact::Round) log.round = static_cast<int>(value.integer);
+  if (row->fact == Fact::Slot) log.slot = static_cast<int>(value.integer);
+  if (row->fact == Fact::Planned) log.planned = static_cast<int>(value.integer);
+  if (row->fact == Fact::Started && value.integer > 0 && value.integer <= 4096) {
+    rollout_at(log, static_cast<std::size_t>(value.integer - 1));
+  }
+  record.facts.insert_or_assign(row->fact, std::move(value));
+  return {};
+}
+
+Result<Record> read_group(const lang::Program& program, const std::vector<Cell>& parameters, const Expr& expr) {
+  Record record;
+  record.group = std::make_unique<LiveGroup>();
+  LiveGroup& group = *record.group;
+  group.log.prompt = "p";
+  group.log.group = 0;
+  for (const lang::State& state : program.states) group.state.push_back(state.initial);
+  for (std::size_t i = 0; i < expr.args.size(); ++i) {
+    auto value = literal(*program.tree, expr.args[i]);
+    if (!value) return value.error();
+    auto read = read_field(record, expr.labels.at(i), *std::move(value));
+    if (!read) return read.error();
+  }
+  if (group.log.planned == 0) group.log.planned = static_cast<int>(group.log.rollouts.size());
+  complete_counts(record.facts);
+  const auto turn = record.facts.find(Fact::Turn);
+  record.turn = turn == record.facts.end() ? engine::current_turn(group.log) : static_cast<int>(turn->second.integer);
+  // A rollout that has fewer turns than the group has ended: `turn` is what every live one has executed.
+  for (RolloutLog& rollout : group.log.rollouts) {
+    const bool behind = rollout.turns() > 0 && rollout.turns() < record.turn;
+    if (behind && rollout.live()) rollout.status = engine::Status::Completed;
+  }
+  group.kept = engine::KeptStatistics::rebuild(engine::StatisticsPlan::of(program, parameters), group.log);
+  return record;
+}
+
+Result<Record> read_batch(const lang::Program& program, const Expr& expr) {
+  Record record;
+  for (std::size_t i = 0; i < expr.args.size(); ++i) {
+    auto value = literal(*program.tree, expr.args[i]);
+    if (!value) return value.error();
+    const std::string& name = expr.labels.at(i);
+    if (name == "prompts") {
+      for (const Value& prompt : value->items) record.prompts.push_back(prompt.text);
+    } else if (const lang::FactRow* row = lang::find_fact(lang::Subject::Batch, name)) {
+      record.facts.insert_or_assign(row->fact, *std::move(value));
+    } else {
+      return Error{fmt::format("A batch of a test has no fact {}.", name), "give prompts, slots or size"};
+    }
+  }
+  if (record.prompts.empty()) record.prompts.emplace_back("p");
+  return record;
+}
+
+}  // namespace
+
+Result<Record> read_record(const lang::Program& program, const std::vector<Cell>& parameters,
+                           const lang::tree::Given& given) {
+  const Expr& expr = (*program.tree)[given.value];
+  if (expr.kind == ExprKind::Record && expr.text == "group") return read_group(program, parameters, expr);
+  if (expr.kind == ExprKind::Record && expr.text == "batch") return read_batch(program, expr);
+  return Error{fmt::format("`given {}` is neither a group nor a batch.", given.name.text), "write group { … } or batch { … }"};
+}
+
+}  // namespace allot::trial

@@ -1,0 +1,40 @@
+// `given g = group { … }` as a group the engine could have met.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "lang/program.h"
+#include "runtime/engine/live_group.h"
+
+namespace allot::trial {
+
+// A literal of a test: a number, a string, a truth, `undefined`, a beta, or a list of these. `[x] * n` repeats.
+struct Value {
+  enum class Kind { Undefined, Bool, Int, Real, String, Beta, List };
+  Kind kind = Kind::Undefined;
+  std::int64_t integer = 0;
+  double real = 0;
+  double second = 0;
+  std::string text;
+  std::vector<Value> items;
+
+  lang::Cell cell(lang::Base base) const;  // as a fact, parameter or state of that base
+};
+Result<Value> literal(const lang::tree::File& tree, lang::tree::ExprId id);
+
+struct Record {
+  std::unique_ptr<engine::LiveGroup> group;         // of a group's record
+  std::vector<std::string> prompts;                 // of a batch's record
+  std::map<lang::Fact, Value> facts;                // given outright; they win over what the log says
+  int turn = 0;                                     // `turn`, else what the log says
+  bool is_group() const { return group != nullptr; }
+};
+
+Result<Record> read_record(const lang::Program& program, const std::vector<lang::Cell>& parameters,
+                           const lang::tree::Given& given);
+
+}  // namespace allot::trial

@@ -1,0 +1,337 @@
+#include "runtime/trial/trial.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "compiler/executable.h"
+#include "runtime/engine/points.h"
+#include "runtime/engine/question.h"
+#include "runtime/trial/expected.h"
+#include "runtime/trial/record.h"
+
+namespace allot::trial {
+namespace {
+
+using engine::Answer;
+using engine::Question;
+using engine::Verdict;
+using lang::Cell;
+using lang::Point;
+namespace tree = lang::tree;
+
+struct Executables {
+  std::unique_ptr<compiler::Executable> evaluator;
+  std::unique_ptr<compiler::Executable> native;  // none: not asked for, or not there
+};
+
+Result<Executables> executables(const lang::Program& program, bool native) {
+  Executables both;
+  both.evaluator = compiler::evaluate(program);
+#ifdef ALLOT_HAS_NATIVE
+  if (native) {
+    auto code = compiler::compile(program);
+    if (!code) return code.error();
+    both.native = *std::move(code);
+  }
+#else
+  if (native) return Error{"This build has no compiler.", "run the tests without native code"};
+#endif
+  return both;
+}
+
+// One test: its parameters, records and states, and the asking.
+class Trial {
+ public:
+  Trial(const lang::Program& program, const tree::TestDecl& test, const Options& options)
+      : program_(program), test_(test), options_(options) {}
+
+  TestReport run() {
+    TestReport report;
+    report.title = test_.title;
+    report.line = line(test_.span);
+    if (auto error = prepare()) {
+      report.error = error->text();
+      return report;
+    }
+    report.passed = true;
+    for (const tree::Expect& expect : test_.expects) {
+      report.expects.push_back(check(expect));
+      report.passed = report.passed && report.expects.back().passed;
+    }
+    return report;
+  }
+
+ private:
+  int line(lang::Span span) const { return program_.source->place(span.begin).line; }
+
+  std::optional<Error> prepare() {
+    std::map<std::string, std::string> settings;
+    for (const tree::Setting& setting : test_.settings) {
+      settings[setting.name.text] = std::string(program_.source->text((*program_.tree)[setting.value].span));
+    }
+    auto parameters = lang::bind(program_, settings);
+    if (!parameters) return parameters.error();
+    parameters_ = *std::move(parameters);
+    store_ = engine::StateStore(program_);
+    ledger_ = engine::Ledger(program_, parameters_, 1, false);
+    auto made = executables(program_, options_.native);
+    if (!made) return made.error();
+    executables_ = *std::move(made);
+    for (const tree::Given& given : test_.givens) {
+      if (auto error = read_given(given)) return error;
+    }
+    return std::nullopt;
+  }
+
+  // A state by its name, or a record.
+  std::optional<Error> read_given(const tree::Given& given) {
+    for (std::size_t i = 0; i < program_.states.size(); ++i) {
+      if (program_.states[i].name != given.name.text) continue;
+      auto value = literal(*program_.tree, given.value);
+      if (!value) return value.error();
+      given_states_.emplace_back(i, value->cell(program_.states[i].type.base));
+      return std::nullopt;
+    }
+    auto record = read_record(program_, parameters_, given);
+    if (!record) return record.error();
+    records_.insert_or_assign(given.name.text, *std::move(record));
+    return std::nullopt;
+  }
+
+  ExpectReport check(const tree::Expect& expect) {
+    ExpectReport report;
+    report.line = line(expect.span);
+    report.text = std::string(program_.source->text(expect.span));
+    const std::optional<Error> error = expect.point.empty() ? check_condition(expect, report)
+                                                            : check_verdict(expect, report);
+    if (error) report.got = error->text();
+    return report;
+  }
+
+  std::optional<Error> check_verdict(const tree::Expect& expect, ExpectReport& report) {
+    const auto record = records_.find(expect.subject.text);
+    if (record == records_.end()) return Error{"There is no record " + expect.subject.text + ".", "write `given`"};
+    const auto point = point_named(expect.point);
+    if (!point) return Error{"`" + expect.point + "` cannot be asked in a test.", ""};
+    const engine::Points points(program_, parameters_);
+    const int number = *point == Point::Turn ? record->second.turn : std::max(1, wave_of(record->second));
+    const int handler = points.find(*point, number);
+    if (handler == engine::no_handler) {
+      return Error{fmt::format("no handler of `{}` answers here{}", expect.point,
+                               *point == Point::Turn ? fmt::format(" (turn is {})", number) : ""), ""};
+    }
+    auto expected = read_expected(program_, parameters_, expect.verdict);
+    if (!expected) return expected.error();
+    report.expected = expect.verdict.actions.empty() ? "any verdict" : engine::words(expected->verdict);
+    if (expected->with_reason) report.expected += " because \"" + expected->verdict.reason + "\"";
+    auto verdict = ask(program_, executables_, handler, record->second, report.trace);
+    if (!verdict) return verdict.error();
+    report.got = describe(*verdict);
+    // `expect turn(g) because "…"` leaves the fields open.
+    if (expect.verdict.actions.empty()) {
+      report.passed = expected->with_reason && expected->verdict.reason == verdict->reason;
+    } else {
+      report.passed = matches(*expected, *verdict, *point);
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<Point> point_named(const std::string& name) {
+    for (const Point point : {Point::Size, Point::Turn, Point::Result, Point::Wave, Point::Finish}) {
+      if (lang::name(point) == name) return point;
+    }
+    return std::nullopt;
+  }
+
+  static int wave_of(const Record& record) { return record.is_group() ? record.group->log.wave : 0; }
+
+  // The answer of the evaluator; with native code, of both, which must not differ in a bit.
+  Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
+                      std::string& trace) {
+    const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    std::vector<std::string> prompts;
+    Question question;
+    if (auto error = fill(question, program, handler, record, prompts)) return *error;
+    Answer answer;
+    answer.prepare(program, handler);
+    executables.evaluator->decide(index, question.frame(), answer.outcome);
+    trace = trace_of(program, handler, question, answer, prompts);
+    const Verdict verdict = resolve(program, handler, answer, prompts);
+    if (executables.native) {
+      Answer other;
+      other.prepare(program, handler);
+      Question again;
+      (void)fill(again, program, handler, record, prompts);
+      executables.native->decide(index, again.frame(), other.outcome);
+      const Verdict native = resolve(program, handler, other, prompts);
+      const bool same = answer.holes() == other.holes() && answer.outcome.rule == other.outcome.rule &&
+                        answer.outcome.fault == other.outcome.fault && describe(verdict) == describe(native) &&
+                        verdict.subset == native.subset && verdict.stopped == native.stopped;
+      if (!same) {
+        return Error{fmt::format("the machine code answers `{}` where the evaluator answers `{}`", describe(native),
+                                 describe(verdict)), "this is a mistake of allot: please report it with the policy"};
+      }
+    }
+    if (answer.outcome.fault != compiler::FaultKind::None) {
+      return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
+                               engine::words(answer.outcome.fault)), ""};
+    }
+    return verdict;
+  }
+
+  std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
+                            const Record& record, std::vector<std::string>& prompts) {
+    engine::RunFacts run{&program, &parameters_, &ledger_, 0, 8, 0};
+    if (handler.subject == lang::Subject::Group && record.is_group()) {
+      engine::LiveGroup& group = *record.group;
+      prompts = {group.log.prompt};
+      for (const auto& [state, value] : given_states_) write_state(group, state, value);
+      score_hits(group, run);
+      question.fill(handler, group.facts(record.turn), run, store_, group.state);
+    } else if (handler.subject == lang::Subject::Batch && !record.is_group()) {
+      engine::BatchFacts batch;
+      for (const std::string& prompt : record.prompts) {
+        batch.prompts.push_back(static_cast<std::int64_t>(batch.distinct.size()));
+        batch.distinct.push_back(prompt);
+      }
+      prompts = batch.distinct;
+      question.fill(handler, batch, run, store_, false);
+    } else {
+      return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
+    }
+    for (const auto& [fact, value] : record.facts) {
+      question.replace(handler, fact, value.cell(lang::row(fact).type.base));
+    }
+    return std::nullopt;
+  }
+
+  void write_state(engine::LiveGroup& group, std::size_t state, Cell value) {
+    switch (program_.states[state].scope) {
+      case lang::StateScope::Group: group.state[state] = value; break;
+      case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
+      case lang::StateScope::Run: store_.write_run(state, value); break;
+    }
+  }
+
+  void score_hits(engine::LiveGroup& group, const engine::RunFacts& run) {
+    if (!program_.hit) return;
+    for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
+      engine::RolloutLog& rollout = group.log.rollouts[sample];
+      if (!rollout.scored()) continue;
+      Question question;
+      question.fill_hit(*program_.hit, group.facts(0), static_cast<int>(sample), run);
+      const Cell hit = executables_.evaluator->hit(question.frame());
+      if (hit.defined) rollout.hit = hit.truth();
+    }
+  }
+
+  static std::string trace_of(const lang::Program& program, const lang::Handler& handler, const Question& question,
+                              const Answer& answer, const std::vector<std::string>& prompts) {
+    std::string trace;
+    for (std::size_t i = 0; i < handler.reads.size(); ++i) {
+      const lang::ReadKey& key = handler.reads[i];
+      const bool prompt = key.type.base == lang::Base::Prompt;
+      trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(question.reads()[i], key.type));
+    }
+    const Verdict verdict = resolve(program, handler, answer, prompts);
+    if (verdict.rule < 0) return trace + "no rule held\n";
+    return trace + fmt::format("{}: {}\n", verdict.where, describe(verdict));
+  }
+
+  // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.
+  std::optional<Error> check_condition(const tree::Expect& expect, ExpectReport& report) {
+    report.expected = "true";
+    const auto record = std::find_if(records_.begin(), records_.end(),
+                                     [](const auto& each) { return each.second.is_group(); });
+    if (record == records_.end()) return Error{"A condition is about a group: write `given g = group { … }`.", ""};
+    lang::Diagnostics diagnostics;
+    const auto source = std::make_shared<const lang::Source>(
+        program_.source->name(), std::string(program_.source->text()) + condition_handler(expect, record->first));
+    const auto checked = lang::check(source, diagnostics);
+    if (!checked || diagnostics.has_errors()) {
+      return Error{"the condition cannot be checked:\n" + lang::render_all(diagnostics, *source), ""};
+    }
+    auto made = executables(*checked, false);
+    if (!made) return made.error();
+    const int handler = engine::Points(*checked, parameters_).find(Point::Wave, condition_wave);
+    auto verdict = ask(*checked, *made, handler, record->second, report.trace);
+    if (!verdict) return verdict.error();
+    report.passed = verdict->group == lang::GroupField::Drop;
+    report.got = report.passed ? "true" : "false";
+    return std::nullopt;
+  }
+
+  static constexpr int condition_wave = 100'003;  // no group has so many
+
+  std::string condition_handler(const tree::Expect& expect, const std::string& group) const {
+    std::string lets;
+    for (const tree::Handler& handler : program_.tree->handlers) {
+      if (handler.variable.text != group || handler.subject != "group" || !lets.empty()) continue;
+      for (const tree::Statement& statement : handler.statements) {
+        if (statement.kind != tree::StatementKind::Let) continue;
+        lets += "  " + std::string(program_.source->text(statement.span)) + "\n";
+      }
+    }
+    const std::string_view condition = program_.source->text((*program_.tree)[expect.condition].span);
+    return fmt::format("\non wave {} of group {} {{\n{}  when ({}) then drop\n  otherwise train\n}}\n", condition_wave,
+                       group, lets, condition);
+  }
+
+  const lang::Program& program_;
+  const tree::TestDecl& test_;
+  const Options& options_;
+  std::vector<Cell> parameters_;
+  engine::StateStore store_;
+  engine::Ledger ledger_;
+  Executables executables_;
+  std::map<std::string, Record> records_;
+  std::vector<std::pair<std::size_t, Cell>> given_states_;
+};
+
+}  // namespace
+
+std::vector<TestReport> run(const lang::Program& program, const Options& options) {
+  std::vector<TestReport> reports;
+  if (!program.tree || !program.source) return reports;
+  for (const tree::TestDecl& test : program.tree->tests) {
+    if (test.title.find(options.only) != std::string::npos) reports.push_back(Trial(program, test, options).run());
+  }
+  return reports;
+}
+
+namespace {
+
+std::string indented(const std::string& text, const std::string& margin) {
+  std::string result = margin;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += margin;
+  }
+  while (!result.empty() && (result.back() == ' ' || result.back() == '\n')) result.pop_back();
+  return result + "\n";
+}
+
+}  // namespace
+
+std::string render(const std::vector<TestReport>& reports, const lang::Program& program) {
+  const std::string file = program.source ? program.source->name() : program.name;
+  std::string text;
+  int failed = 0;
+  for (const TestReport& report : reports) {
+    text += fmt::format("{} {}\n", report.passed ? "ok    " : "FAILED", report.title);
+    failed += !report.passed;
+    if (!report.error.empty()) text += indented(fmt::format("{}:{}: {}", file, report.line, report.error), "  ");
+    for (const ExpectReport& expect : report.expects) {
+      if (expect.passed) continue;
+      text += fmt::format("  {}:{}: {}\n    expected: {}\n    got:      {}\n", file, expect.line, expect.text,
+                          expect.expected, expect.got);
+      if (!expect.trace.empty()) text += indented(expect.trace, "      ");
+    }
+  }
+  return text + fmt::format("{} of {} tests passed\n", reports.size() - static_cast<std::size_t>(failed), reports.size());
+}
+
+}  // namespace allot::trial

@@ -1,0 +1,269 @@
+// Public faults of the engine's part (faults.md), and what happens when a policy itself faults.
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "tests/engine/bench.h"
+
+using namespace allot;
+using namespace allot::engine;
+using bench::Course;
+using bench::Driver;
+using bench::engine_of;
+using bench::prompts;
+using bench::settings;
+using bench::steady;
+
+TEST_CASE("fault 12: a hit condition that nothing meets is told, with the count and the best reward") {
+  const double rewards[] = {-17.25, -10.5, -17.25, -16};
+  const auto courses = [&](const std::string&, int sample) { return steady(1, rewards[sample]); };
+  auto engine = engine_of(R"(
+policy p
+hit when reward > 0
+on finish of group g { report hits = g.hits
+  train }
+)", settings(1, 4));
+  Driver driver(*engine, courses);
+  const IterationReport report = driver.run(0, prompts(1));
+  CHECK(report.metrics.at("report/hits") == 0);
+  CHECK(report.message.find("no reward in this run has met the hit condition (n = 4, max -10.5)") != std::string::npos);
+  auto scaled = engine_of(R"(
+policy p
+hit when reward >= -12
+on finish of group g { report hits = g.hits
+  train }
+)", settings(1, 4));
+  Driver second(*scaled, courses);
+  const IterationReport met = second.run(0, prompts(1));
+  CHECK(met.metrics.at("report/hits") == 1);
+  CHECK(met.message.find("hit condition") == std::string::npos);
+}
+
+TEST_CASE("fault 10: leaving out of the loss and leaving out of the group are two verdicts, and the log says which") {
+  // [1, 1, 0, -3 (timeout)]: over the group the baseline is -0.25, over the subset 2/3.
+  for (const std::string over : {"group", "subset"}) {
+    auto engine = engine_of(fmt::format(R"(
+policy p
+on finish of group g {{ train [r.errored == false for r in g.rollouts], normalize over {} }}
+)", over), settings(1, 4));
+    Driver driver(*engine, [](const std::string&, int sample) {
+      const double rewards[] = {1, 1, 0, -3};
+      Course course = steady(1, rewards[sample]);
+      if (sample == 3) course.status = Status::Timeout;
+      return course;
+    });
+    driver.run(0, prompts(1));
+    CHECK(driver.closed.front().subset == std::vector<int>{0, 1, 2});
+    CHECK((driver.closed.front().normalize == NormalizeOver::Group) == (over == "group"));
+  }
+}
+
+TEST_CASE("fault 7: a reward that is not finite is unscored and counted, never trained on") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
+    auto engine = engine_of("", settings(1, 4));
+    Driver driver(*engine, [&](const std::string&, int sample) { return steady(1, sample == 0 ? bad : 1.0 * sample); });
+    const IterationReport report = driver.run(0, prompts(1));
+    CHECK(driver.closed.front().subset == std::vector<int>{1, 2, 3});
+    CHECK(report.metrics.at("rollouts/nonfinite") == 1);
+    CHECK(std::isfinite(report.metrics.at("reward/all")));
+  }
+}
+
+TEST_CASE("fault 27: one aborted rollout is the policy's matter: keep seven, start one more, or drop eight") {
+  const auto courses = [](const std::string&, int sample) {
+    Course course = steady(2, sample == 3 ? std::nullopt : std::optional<double>(sample % 2));
+    if (sample == 3) course.status = Status::Aborted;
+    return course;
+  };
+  const std::string size = "policy p\non size of batch b { start 8 each, up to 10 }\n";
+  SECTION("keep what is scored") {
+    auto engine = engine_of(size + R"(
+on wave of group g {
+  when g.scored >= 6 then stop
+  otherwise complete to 10
+}
+)", settings(1, 8));
+    Driver driver(*engine, courses);
+    driver.run(0, prompts(1));
+    CHECK(driver.closed.front().subset == std::vector<int>{0, 1, 2, 4, 5, 6, 7});
+  }
+  SECTION("start what is missing") {
+    auto engine = engine_of(size + R"(
+on wave of group g {
+  when g.scored < 8 then sample 8 - g.scored more
+  otherwise stop
+}
+)", settings(1, 8));
+    Driver driver(*engine, courses);
+    driver.run(0, prompts(1));
+    CHECK(driver.closed.front().subset == std::vector<int>{0, 1, 2, 4, 5, 6, 7, 8});
+    CHECK(driver.starts.back().count == 1);
+  }
+  SECTION("drop what is incomplete") {
+    auto engine = engine_of(size + R"(
+on wave of group g {
+  when g.scored < 8 then stop, drop because "{g.scored} of 8 are scored"
+  otherwise stop
+}
+)", settings(1, 8));
+    Driver driver(*engine, courses);
+    driver.run(0, prompts(1));
+    CHECK(driver.closed.front().fate == Fate::Dropped);
+    CHECK(driver.closed.front().reason == "7 of 8 are scored");
+    CHECK(engine->ledger().conservation().dropped == 8);
+  }
+}
+
+TEST_CASE("fault 28: a stopped group is over at once; what still arrives is counted and ignored") {
+  auto engine = engine_of(R"(
+policy p
+on size of batch b { start 2 each, up to 4 }
+on result of group g { stop, drop }
+)", settings(1, 4));
+  auto begun = engine->begin_iteration(0, {"p"});
+  REQUIRE(begun);
+  Turn last;
+  last.last = true;
+  REQUIRE(engine->turn({0, 0}, last));
+  auto orders = engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""});
+  REQUIRE(orders);
+  CHECK(orders->stop == std::vector<RolloutRef>{{0, 1}});
+  CHECK(orders->closed.size() == 1);   // two were never started, and nobody waits for them
+  CHECK(orders->batch_closed);
+  auto late = engine->ended({0, 1}, {Status::Completed, 1.0, std::nullopt, ""});
+  REQUIRE(late);
+  CHECK(late->closed.empty());
+  auto never = engine->ended({0, 3}, {Status::Completed, 1.0, std::nullopt, ""});
+  REQUIRE(never);
+  auto report = engine->end_iteration();
+  REQUIRE(report);
+  CHECK(report->metrics.at("events/late") == 1);
+  CHECK(report->metrics.at("events/unknown") == 1);
+  CHECK(report->metrics.at("rollouts/completed") == 1);
+}
+
+TEST_CASE("fault 29: a second result of the same rollout is one result") {
+  auto engine = engine_of("", settings(1, 2));
+  REQUIRE(engine->begin_iteration(0, {"p"}));
+  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
+  auto again = engine->ended({0, 0}, {Status::Completed, 0.0, std::nullopt, ""});
+  REQUIRE(again);
+  CHECK(again->closed.empty());
+  REQUIRE(engine->turn({0, 0}, {}));
+  REQUIRE(engine->ended({77, 0}, {}));
+  REQUIRE(engine->ended({-1, -5}, {}));
+  auto orders = engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, ""});
+  REQUIRE(orders);
+  CHECK(orders->closed.front().subset == std::vector<int>{0, 1});
+  auto report = engine->end_iteration();
+  REQUIRE(report);
+  CHECK(report->metrics.at("events/duplicate") == 2);
+  CHECK(report->metrics.at("events/unknown") == 2);
+  CHECK(report->metrics.at("reward/all") == 0.5);  // 1 and 0: the first result counted, the second did not
+}
+
+TEST_CASE("fault 31: a policy that is loaded and never asked is an error, unless its point could not come") {
+  const std::string policy = "policy p\non turn 5 of group g { stop }\n";
+  SECTION("the driver does not report turns") {
+    auto engine = engine_of(policy, settings(1, 2));
+    REQUIRE(engine->begin_iteration(0, {"p"}));
+    REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
+    REQUIRE(engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, ""}));
+    auto report = engine->end_iteration();
+    REQUIRE_FALSE(report);
+    CHECK(report.error().what.find("policy p loaded, 0 decisions in iteration 0") != std::string::npos);
+  }
+  SECTION("every group ended before the turn") {
+    auto engine = engine_of(policy, settings(1, 2));
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(3, sample); });
+    const IterationReport report = driver.run(0, prompts(1));
+    CHECK(report.message.find("0 decisions in iteration 0") != std::string::npos);
+  }
+  SECTION("it was asked") {
+    auto engine = engine_of(policy, settings(1, 2));
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(9, sample); });
+    CHECK(driver.run(0, prompts(1)).message.empty());
+  }
+}
+
+TEST_CASE("fault 33: the set of metric names does not depend on what happened") {
+  const std::string policy = R"(
+policy p
+hit when reward >= 1
+budget 1000 rollouts per run
+on turn 2 of group g {
+  report seen = g.alive
+  when g.tokens > 25 then stop, drop
+  otherwise continue
+}
+)";
+  std::set<std::string> names[2];
+  for (const int which : {0, 1}) {
+    auto engine = engine_of(policy, settings(2, 2));
+    Driver driver(*engine, [&](const std::string&, int sample) { return steady(which == 0 ? 4 : 1, sample); });
+    for (const auto& [name, value] : driver.run(0, prompts(2)).metrics) names[which].insert(name);
+  }
+  CHECK(names[0] == names[1]);
+  CHECK(names[0].count("rule/7") == 1);
+}
+
+TEST_CASE("a fault of the policy gives the default, is counted and told with its place and the values read") {
+  const std::string policy = R"(
+policy p
+param zero: int = 0
+on turn 2 of group g {
+  when g.tokens mod zero == 1 tokens then stop, drop
+  otherwise continue
+}
+)";
+  SECTION("the run goes on") {
+    auto engine = engine_of(policy, settings(1, 2));
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(4, sample); });
+    const IterationReport report = driver.run(0, prompts(1));
+    CHECK(driver.closed.front().fate == Fate::Trained);
+    CHECK(report.metrics.at("policy/faults") == 1);
+    CHECK(report.message.find("test.allot:5") != std::string::npos);
+    CHECK(report.message.find("division by zero") != std::string::npos);
+    CHECK(report.message.find("g.tokens = 40") != std::string::npos);  // 2 rollouts, 2 turns, 10 tokens
+  }
+  SECTION("it stops when asked to") {
+    Settings strict = settings(1, 1);
+    strict.stop_on_fault = true;
+    auto engine = engine_of(policy, strict);
+    REQUIRE(engine->begin_iteration(0, {"p"}));
+    REQUIRE(engine->turn({0, 0}, {}));
+    auto orders = engine->turn({0, 0}, {});
+    REQUIRE_FALSE(orders);
+    CHECK(orders.error().what.find("division by zero") != std::string::npos);
+    CHECK_FALSE(engine->end_iteration());
+  }
+}
+
+TEST_CASE("hits read the environment's own reward where there is one") {
+  auto engine = engine_of(R"(
+policy p
+hit when reward >= 1
+on finish of group g { report hits = g.hits
+  train }
+)", settings(1, 2));
+  Driver driver(*engine, [](const std::string&, int sample) {
+    Course course = steady(1, sample == 0 ? 0.7 : 1.3);   // shaped
+    course.raw_reward = sample == 0 ? 1.0 : 0.0;          // won, lost
+    return course;
+  });
+  CHECK(driver.run(0, prompts(1)).metrics.at("report/hits") == 1);
+}
+
+TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
+  auto engine = engine_of("", settings(1, 1));
+  CHECK_FALSE(engine->end_iteration());
+  REQUIRE(engine->begin_iteration(0, {"p"}));
+  CHECK_FALSE(engine->begin_iteration(1, {"p"}));
+  CHECK_FALSE(engine->end_iteration());  // a rollout still runs
+  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
+  CHECK(engine->end_iteration());
+}
