@@ -15,6 +15,13 @@ bool Expressions::bare(tree::ExprId id) const {
     case tree::ExprKind::Percent: return e.unit.empty();
     case tree::ExprKind::Unary: return e.op == "-" && bare(e.args[0]);
     case tree::ExprKind::Binary: return e.op != "and" && e.op != "or" && bare(e.args[0]) && bare(e.args[1]);
+    case tree::ExprKind::Call: {
+      if (find_builtin(e.text) < 0 || e.args.empty() || policy_.names.functions.contains(e.text)) return false;
+      for (const tree::ExprId arg : e.args) {
+        if (!bare(arg)) return false;
+      }
+      return true;
+    }
     case tree::ExprKind::If: return bare(e.args[1]) && bare(e.args[2]);
     case tree::ExprKind::List: {
       for (const tree::ExprId arg : e.args) {
@@ -93,14 +100,20 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
                            const Type& found) {
     const tree::Expr& f = expr(fact);
     const tree::Expr& o = expr(other);
-    if (f.kind == tree::ExprKind::Field) {
+    if (f.kind == tree::ExprKind::Field && o.kind != tree::ExprKind::Field) {
       if (const Binding* const owner = subject(f.args[0])) {
         for (const FactRow& row : fact_rows()) {
           if (row.subject != owner->subject || row.name.empty() || !(row.type.unit == wanted.unit) ||
               wanted.unit.plain()) {
             continue;
           }
-          help = "read `" + owner->name + "." + std::string(row.name) + "` instead";
+          const std::string other_fact = owner->name + "." + std::string(row.name);
+          const Span span = f.span;
+          const Span from{expr(left).span.begin, span.begin};
+          const Span to{span.end, expr(right).span.end};
+          const bool first = fact == left;
+          help = std::string(code == "E0214" ? "compare" : "say") + " `" +
+                 (first ? other_fact + " " + policy_.text(to) : policy_.text(from) + " " + other_fact) + "`";
           break;
         }
       }
@@ -117,7 +130,8 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
     help = "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
   }
   policy_.error(std::string(code), expr(left).span,
-                describe(defined(a)) + " and " + describe(defined(b)) + " cannot " + std::string(words),
+                code == "E0214" ? describe(defined(a)) + " cannot be compared with " + describe(defined(b))
+                                : describe(defined(a)) + " and " + describe(defined(b)) + " cannot " + std::string(words),
                 side(left, a), help, {{expr(right).span, side(right, b)}});
 }
 

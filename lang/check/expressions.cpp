@@ -106,8 +106,10 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
 
 // Digits to a constant. `negative` stands for a minus right before them, so that the smallest int can be written.
 NodeId Expressions::number(const tree::Expr& e, bool negative) {
-  const char* const begin = e.text.data();
-  const char* const end = begin + e.text.size();
+  const bool written = e.text.starts_with('-');   // the parser joins a minus to the smallest int
+  const char* const begin = e.text.data() + (written ? 1 : 0);
+  const char* const end = e.text.data() + e.text.size();
+  negative = negative != written;
   Type type = plain(e.kind == tree::ExprKind::Integer ? Base::Int : Base::Real);
   if (!e.unit.empty()) {
     const std::optional<BaseUnit> unit = unit_named(e.unit);
@@ -149,7 +151,7 @@ NodeId Expressions::unary(tree::ExprId id) {
   const tree::Expr& operand = expr(e.args[0]);
   const bool literal = operand.kind == tree::ExprKind::Integer || operand.kind == tree::ExprKind::Real ||
                        operand.kind == tree::ExprKind::Percent;
-  if (e.op == "-" && literal) return number(operand, true);
+  if (e.op == "-" && literal && !operand.text.starts_with('-')) return number(operand, true);
   const NodeId node = check(e.args[0]);
   if (node == poison) return poison;
   const bool fits = e.op == "not" ? type(node).base == Base::Bool : numeric(type(node));

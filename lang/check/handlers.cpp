@@ -8,21 +8,10 @@
 namespace allot::lang::checker {
 namespace {
 
-std::vector<std::string> point_names() {
-  std::vector<std::string> names;
-  for (const PointRow& row : points()) names.emplace_back(row.name);
-  return names;
-}
-
 // The row of a handler that this version runs; null after an error.
 const PointRow* runnable(Policy& policy, const tree::Handler& handler) {
   const PointRow* const row = find_point(handler.point);
-  if (!row) {
-    const std::string near = near_help(handler.point, point_names());
-    policy.error("E0302", handler.point_span, "there is no decision point " + quoted(handler.point), "",
-                 near.empty() ? "the points are size, turn, result, wave, finish and update" : near);
-    return nullptr;
-  }
+  if (!row) return nullptr;   // the parser knows the points too, and has said so
   if (row->subject.empty()) {
     policy.not_yet(handler.point_span, "the point " + quoted(handler.point));
     return nullptr;

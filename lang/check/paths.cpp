@@ -66,6 +66,7 @@ NodeId Expressions::use(Binding& binding, Span span) {
 
 void Expressions::unknown_name(tree::ExprId id) {
   const tree::Expr& e = expr(id);
+  if (!policy_.first_time("E0101", e.text)) return;
   if (policy_.names.functions.contains(e.text) || find_builtin(e.text) >= 0 || is_statistic(e.text) ||
       reduction_named(e.text)) {
     policy_.error("E0109", e.span, quoted(e.text) + " is a function, not a value", "",
@@ -144,6 +145,12 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
   Span span = e.span;
   if (e.kind == tree::ExprKind::Field) span.begin = span.end - static_cast<std::uint32_t>(e.text.size());
   if (!known_at(row, where_.point)) {
+    // Once a handler for each fact: its variable tells one handler from another.
+    const tree::Expr* root = &e;
+    while (root->kind == tree::ExprKind::Field) root = &expr(root->args[0]);
+    const Binding* const owner = policy_.names.find(root->text);
+    const std::string handler = std::to_string(owner ? owner->id : -1);
+    if (!policy_.first_time("E0301", std::string(row.name) + " " + handler)) return true;
     const std::string point = quoted(lang::name(where_.point));
     policy_.error("E0301", span, quoted(row.name) + " is not known at " + point, "rewards exist from `result` on",
                   where_.point == Point::Size
@@ -152,7 +159,7 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
     return true;
   }
   if (needs_hit(row.fact) && policy_.tree.hit == tree::none) {
-    if (policy_.unread) return true;
+    if (policy_.unread || !policy_.first_time("E0312", "hit")) return true;
     policy_.error("E0312", span, quoted(row.name) + " needs to know what a hit is", "no `hit` condition is declared",
                   "add  hit when reward >= 1.0");
     return true;

@@ -16,6 +16,10 @@ void Policy::warning(std::string code, Span span, std::string message, std::stri
                    std::move(contexts)});
 }
 
+bool Policy::first_time(std::string_view code, std::string_view thing) {
+  return told.insert(std::string(code) + " " + std::string(thing)).second;
+}
+
 void Policy::not_yet(Span span, std::string_view what) {
   error("E0190", span, std::string(what) + " is part of the language, but this version cannot run it", "not yet",
         "leave it out for now; `allot help E0190` lists what runs");

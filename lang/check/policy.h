@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,11 @@ struct Policy {
   bool too_large = false;                 // said once
   std::optional<Span> unnamed_draw;       // where `draw()` stands
   std::optional<Span> first_refill;       // where `refill` is answered first
+  std::set<std::string> told;
   std::vector<char> broken_functions;     // by index into tree.functions: calls give poison
+
+  // True the first time: the same mistake about the same thing is told once.
+  bool first_time(std::string_view code, std::string_view thing);
 
   void error(std::string code, Span span, std::string message, std::string label = {}, std::string help = {},
              std::vector<Context> contexts = {});

@@ -96,9 +96,6 @@ void HandlerChecker::rule(const tree::Statement& s) {
   if (closed_) {
     policy_.error("E0307", s.span, "this rule is never reached", "", "put it before the other one",
                   {{*closed_, "this one always answers"}});
-  } else if (s.kind == StatementKind::Bare && !builder_.handler.rules.empty()) {
-    policy_.error("E0307", s.span, "a verdict after a `when` needs a word before it", "",
-                  "write `otherwise " + policy_.text(s.verdict.span) + "`");
   }
   Rule rule;
   rule.span = s.span;

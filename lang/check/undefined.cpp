@@ -7,7 +7,9 @@
 namespace allot::lang::checker {
 namespace {
 
-std::string_view stand_in(const Type& type) {
+// A distance of no pairs is taken for a large one, so that nothing is stopped for lack of siblings.
+std::string_view stand_in(const Type& type, bool statistic) {
+  if (statistic) return "1.0";
   if (type.base == Base::Bool) return "false";
   if (type.base == Base::Int) return "0";
   if (type.base == Base::Beta) return "beta(1, 1)";
@@ -62,7 +64,8 @@ bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId who
   const std::string text = policy_.text(id);
   const bool simple = e.kind == tree::ExprKind::Name || e.kind == tree::ExprKind::Field ||
                       e.kind == tree::ExprKind::Call || e.kind == tree::ExprKind::Index;
-  std::string met = "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(stand_in(type(node))) + ")";
+  const bool statistic = e.kind == tree::ExprKind::Call && is_statistic(e.text);
+  std::string met = "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(stand_in(type(node), statistic)) + ")";
   if (whole != tree::none) {
     const Span outer = expr(whole).span;
     met = policy_.text({outer.begin, e.span.begin}) +
@@ -72,7 +75,8 @@ bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId who
   }
   const bool testable = !path(id).empty();
   policy_.error("E0118", e.span, "this may be undefined", why_undefined(node),
-                "say what then: " + quoted(met) + (testable ? ", or test `" + text + " is undefined` first" : ""));
+                "say what then: " + quoted(met) + (testable ? ", or test `" + text + " is undefined` first"
+                                                       : ", or name it with `let` and test `is undefined` first"));
   return false;
 }
 

@@ -1,0 +1,179 @@
+// Decision points, verdicts, state and declarations (language.md §3 and §4), whole programs.
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "check_harness.h"
+
+using namespace allot::lang;
+using allot::test::check;
+using Codes = std::multiset<std::string>;
+
+namespace {
+
+struct Case {
+  const char* text;
+  Codes codes;
+};
+
+void run(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    const auto checked = check(std::string("policy p\n") + c.text + "\n");
+    INFO(c.text << "\n" << checked.shown);
+    CHECK(checked.codes == c.codes);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a point reads what is known there") {
+  run({{"on turn 10 of group g { when (g.reward_mean ?? 0) < 0.1 then stop }", {"E0301"}},
+       {"on turn 10 of group g { when any(g.rewards > 1) then stop }", {"E0301"}},
+       {"on turn 10 of group g { when any(r.scored for r in g.rollouts) then stop }", {"E0301"}},
+       {"on turn 10 of group g { when g.tokens > 100 and g.errors < 2 then stop }", {}},
+       {"on result of group g { when (g.reward_mean ?? 0) < 0.1 then stop }", {}},
+       {"on size of batch b { start [if g.started > 1 then 1 else 2 for g in b.ended] each }", {"E0302"}},
+       {"on finish of group g { when g.hits < 1 then drop }", {"E0312"}},
+       {"on finish of group g { when count(r for r in g.rollouts where r.hit ?? false) < 1 then drop }", {"E0312"}},
+       {"hit when reward >= 1.0\non finish of group g { when g.hits < 1 then drop }", {}}});
+}
+
+TEST_CASE("a point says what can be carried out there") {
+  run({{"on turn 10 of group g { sample 1 more }", {"E0304"}},
+       {"on finish of group g { stop }", {"E0304"}},
+       {"on wave of group g { continue }", {"E0304"}},
+       {"on result of group g { stop where r.turns > 3 }", {"E0304"}},
+       {"on turn 10 of group g { stop where r.turns > 3 }", {}},
+       {"on size of batch b { start 4 each, up to 8 }", {}},
+       {"on size of batch b { stop }", {"E0304"}},
+       {"on size of batch b { report x = 1 }", {"E0304"}},
+       {"on update of batch b { stop }", {"E0304"}},
+       {"on turn 10 of group g { stop, drop, leave }", {}},
+       {"on turn 10 of group g { stop, train, drop }", {"E0305"}},
+       {"on turn 10 of group g { branch 2 }", {"E0190"}},
+       {"on wave of group g { defer at most 4 iterations }", {"E0190"}},
+       {"on wave of group g { stop, drop, evict for good }", {"E0190"}},
+       {"on finish of group g { train max_variance(g.rewards, 4), normalize over subset }", {}},
+       {"on finish of group g { train g.rewards > 0 }", {}},
+       {"on finish of group g { train g.rewards }", {"E0201"}},
+       {"on wave of group g { sample 0.5 more }", {"E0201"}},
+       {"on wave of group g { sample -1 more }", {"E0306"}},
+       {"on wave of group g { complete to g.turn }", {"E0215"}}});
+}
+
+TEST_CASE("handlers of one point") {
+  run({{"on turn 5 of group g { continue }\non turn 10 of group g { stop }", {}},
+       {"on turn 5 of group g { continue }\non turn 5 of group g { stop }", {"E0308"}},
+       {"on every turn of group g { continue }\non turn 5 of group g { stop }", {}},
+       {"on wave 1 of group g { stop }\non wave of group g { sample 1 more }", {}},
+       {"on wave of group g { stop }\non wave of group h { stop }", {"E0308"}},
+       {"on wave of group g { stop }\non wave of batch b { stop }", {"E0309"}},
+       {"on turn 0 of group g { stop }", {"E0306"}},
+       {"param at: turns = 0\non turn at of group g { stop }", {"E0306"}},
+       {"param at: rollouts = 3\non turn at of group g { stop }", {"E0215"}},
+       {"on turn of group g { stop }", {"E0303"}},
+       {"on finish 3 of group g { train }", {"E0303"}},
+       {"on finish of batch b { train }", {"E0303"}},
+       {"on turn 10 of rollout r { stop }", {"E0190"}},
+       {"on update of pool p { report x = 1 }", {"E0190"}},
+       {"on shape of micro_batch b { set advantages = b.advantages }", {"E0190"}},
+       {"on select of pool p { take 3 * p.slots }", {"E0190"}}});
+}
+
+TEST_CASE("rules are reached") {
+  run({{"on finish of group g { when g.flat then drop\n otherwise train }", {}},
+       {"on finish of group g { otherwise train\n when g.flat then drop }", {"E0307"}},
+       {"on finish of group g { train\n otherwise drop }", {"E0307"}},
+       {"on finish of group g { when g.flat then drop\n when g.flat then train }", {"W0503"}},
+       {"on finish of group g { when true then drop }", {"W0502"}},
+       {"on finish of group g { when (g.reward_std ?? 0) < 0 then drop }", {"W0502"}},
+       {"on finish of group g { when g.scored >= 0 then drop }", {"W0502"}},
+       {"param t: real = 0.5 in 0..1\non finish of group g { when t > 2 then drop }", {"W0502"}},
+       {"on finish of group g { when 0 < (g.reward_mean ?? 0) < 1 then train }", {"W0504"}},
+       {"on finish of group g { when mean(g.rewards) is not undefined and g.flat then drop }", {}},
+       {"on finish of group g { let m = g.reward_mean ?? 0\n when m > 0.1 and m < 0.9 then train }", {"W0504"}},
+       {"on finish of group g { when (g.reward_mean ?? 0) > 0.5 then train }", {}}});
+}
+
+TEST_CASE("refills end") {
+  run({{"on finish of group g { when g.flat then drop, refill }", {"E0402"}},
+       {"refill at most 3 rounds then abort\non finish of group g { when g.flat then drop, refill }", {}},
+       {"refill at most 0 rounds then abort\non finish of group g { when g.flat then drop, refill }", {"E0306"}}});
+}
+
+TEST_CASE("state is written where it belongs") {
+  run({{"state s: int per prompt = 0\non update of batch b { for each g in b.ended { remember s[g.prompt] = s[g.prompt] + 1 } }", {}},
+       {"state s: int per prompt = 0\non finish of group g { remember s[g.prompt] = s[g.prompt] + 1 }", {"E0310"}},
+       {"state s: int per run = 0\non finish of group g { remember s = s + 1 }", {"E0310"}},
+       {"state s: int per run = 0\non update of batch b { remember s = s + 1 }", {}},
+       {"state s: int per group = 0\non finish of group g { remember s = s + 1 }", {}},
+       {"state s: int per group = 0\non update of batch b { remember s = 1 }", {"E0311"}},
+       {"state s: int per group = 0\non update of batch b { report s = s }", {"E0311"}},
+       {"state s: int per prompt = 0\non finish of group g { when s > 1 then drop }", {"E0319"}},
+       {"state s: int per run = 0\non finish of group g { when s[g.prompt] > 1 then drop }", {"E0319"}},
+       {"state s: int per category = 0\non finish of group g { train }", {"E0190"}},
+       {"state s: vec<real, 3> per prompt = 0\non finish of group g { train }", {"E0190"}},
+       {"state s: int per prompt = undefined\non finish of group g { when s[g.prompt] > 1 then drop }", {"E0118"}},
+       {"state s: real? per prompt = undefined\non finish of group g { when (s[g.prompt] ?? 0) > 1 then drop }", {}},
+       {"state s: prob per run = 0.5\non update of batch b { remember s = s * 2 }", {"E0201"}},
+       {"state s: prob per run = 0.5\non update of batch b { remember s = clamp(s * 2, 0, 1) }", {}},
+       {"on update of batch b { remember s = 1 }", {"E0101"}},
+       {"param s: int = 1\non update of batch b { remember s = 1 }", {"E0109"}}});
+}
+
+TEST_CASE("statistics know their lengths before the run") {
+  run({{"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, g.turn, padded)) ?? 9) < 1 then stop }", {}},
+       {"on turn 10 of group g { when (min_pairwise(bigram_jaccard, prefixes(g.actions, 5, unpadded)) ?? 9) < 1 then stop }", {}},
+       {"on turn 10 of group g { when (unique_ratio(actions_at(g.actions, 10)) ?? 1) < 0.5 then stop }", {}},
+       {"on turn 10 of group g { when (agreement(actions_at(g.actions, g.turn + 1)) ?? 1) < 0.5 then stop }", {"E0313"}},
+       {"on turn 10 of group g { when (agreement(actions_at(g.actions, 0)) ?? 1) < 0.5 then stop }", {"E0306"}},
+       {"on turn 10 of group g { when (agreement(actions_at(g.actions, 4 tokens)) ?? 1) < 0.5 then stop }", {"E0215"}},
+       {"param k: rollouts = 4\non turn 10 of group g { when (agreement(actions_at(g.actions, k)) ?? 1) < 0.5 then stop }", {"E0215"}},
+       {"on turn 10 of group g { when (mean_pairwise(hamming, prefixes(g.actions, 5, padded)) ?? 9) < 1 then stop }", {"E0317"}},
+       {"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, 5)) ?? 9) < 1 then stop }", {"E0318"}},
+       {"on turn 10 of group g { when mean_pairwise(edit_distance, prefixes(g.actions, 5, padded)) < 1 then stop }", {"E0118"}},
+       {"on turn 10 of group g { when any(loop(r.actions, 2) for r in g.rollouts) then stop }", {}},
+       {"on turn 10 of group g { when loop(g.actions, 2) then stop }", {"E0318"}},
+       {"on finish of group g { when draw() < 0.5 and draw() < 0.5 then drop }", {"E0314"}},
+       {"on finish of group g { when draw(\"a\") < 0.5 and draw() < 0.5 then drop }", {}}});
+}
+
+TEST_CASE("declarations") {
+  run({{"param a: int = 1\nparam a: int = 2\non finish of group g { report a = a }", {"E0102"}},
+       {"param iteration: int = 1\non finish of group g { train }", {"E0103"}},
+       {"param a: real = 2 in 0..1\non finish of group g { report a = a }", {"E0216"}},
+       {"param a: prob = 1.5\non finish of group g { report a = a }", {"E0216"}},
+       {"param a: int = 3 in 5..1\non finish of group g { report a = a }", {"E0216"}},
+       {"param a: real? = 3\non finish of group g { report a = a }", {"E0202"}},
+       {"param a: turns = 3 tokens\non finish of group g { report a = a }", {"E0215"}},
+       {"param a: int = -9223372036854775808\non finish of group g { report a = a }", {}},
+       {"param size: rollouts = 8\non finish of group g { when size(g.rewards) > 3 and g.started < size then drop }", {}},
+       {"param a: int = 1\non finish of group g { train }", {"W0501"}},
+       {"on finish of group g { let a = 1\n train }", {"W0501"}},
+       {"param a: int = 1\non finish of group g { let a = 2\n report x = a }", {"W0104", "W0501"}},
+       {"on finish of group g { report x = sum(g.tokens for g in g.rollouts) }", {"W0104"}},
+       {"budget 100 tokens per run\non wave of group g { when budget.left < 10 then stop }", {}},
+       {"budget 100 tokens per run\nbudget 10 calls per run\non wave of group g { when budget.left < 10 then stop }", {"E0316"}},
+       {"budget 100 turns per run\non wave of group g { stop }", {"E0403"}},
+       {"input difficulty: real? per prompt\non finish of group g { train }", {"E0190"}},
+       {"hit when reward\non finish of group g { train }", {"E0203"}},
+       {"hit when rewrd > 1\non finish of group g { train }", {"E0101"}},
+       {"hit when reward >= -12 and turns < 5\non finish of group g { when g.hits > 0 then train }", {}}});
+}
+
+TEST_CASE("several mistakes are told in one run, each once") {
+  const auto checked = check(
+      "policy p\n"
+      "param at: turns = 10\n"
+      "on turn at of group g { when g.reward_mean < 0.1 then stop }\n"
+      "on finish of group g { when g.tokens >= at then drop, refill }\n"
+      "on wave of group g { when threshold > 1 then stop }\n");
+  INFO(checked.shown);
+  CHECK(checked.codes == Codes{"E0101", "E0214", "E0301", "E0402"});
+}
+
+TEST_CASE("names of items that could not be read are not blamed") {
+  const auto checked = check("policy p\nparam at: turns =\nparam t: real = 0.5\non turn at of group g { when t < 0.1 then stop }\n");
+  INFO(checked.shown);
+  CHECK(checked.codes.size() == 1);
+  CHECK(checked.codes.begin()->substr(0, 3) == "E00");
+}

@@ -1,0 +1,186 @@
+// What a checked program says: its reads, its parameters, its shape.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "check_harness.h"
+#include "lang/builtins.h"
+#include "lang/codes.h"
+#include "lang/facts.h"
+
+using namespace allot::lang;
+using allot::test::check;
+
+namespace {
+
+std::string file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Program program(const std::string& text) {
+  auto checked = check(text);
+  INFO(checked.shown);
+  REQUIRE(checked.program);
+  return std::move(*checked.program);
+}
+
+}  // namespace
+
+TEST_CASE("the policies of the library check without a word") {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ALLOT_SOURCE_DIR) / "stdlib")) {
+    if (entry.path().extension() != ".allot") continue;
+    const auto checked = check(file(entry.path()), entry.path().filename().string());
+    INFO(checked.shown);
+    CHECK(checked.program);
+    CHECK(checked.codes.empty());
+    ++count;
+  }
+  CHECK(count >= 4);
+}
+
+TEST_CASE("a program lists exactly what it reads") {
+  const Program p = program(file(std::filesystem::path(ALLOT_SOURCE_DIR) / "stdlib/selective_rollout.allot"));
+  REQUIRE(p.handlers.size() == 1);
+  const Handler& handler = p.handlers[0];
+  CHECK(handler.point == Point::Turn);
+  CHECK(handler.text == "turn at of group g");
+  REQUIRE(handler.number);
+  CHECK(handler.number->kind == ReadArgument::Kind::Parameter);
+  CHECK(handler.number->integer == 0);
+  REQUIRE(handler.reads.size() == 1);
+  CHECK(handler.columns.empty());
+  const ReadKey& read = handler.reads[0];
+  CHECK(read.fact == Fact::PairwiseMean);
+  REQUIRE(read.arguments.size() == 3);
+  CHECK(read.arguments[0].word == "normalized_edit_distance");
+  CHECK(read.arguments[1].kind == ReadArgument::Kind::Parameter);
+  CHECK(read.arguments[2].word == "padded");
+  REQUIRE(handler.rules.size() == 2);
+  CHECK(handler.rules[0].verdict.rollouts == RolloutsField::Stop);
+  CHECK(handler.rules[0].verdict.group == GroupField::Drop);
+  CHECK(handler.rules[1].condition == -1);
+  CHECK(handler.rules[1].verdict.rollouts == RolloutsField::Continue);
+  CHECK(handler.hole_count == 1);
+}
+
+TEST_CASE("a fact that is read twice is listed once") {
+  const Program p = program("policy p\non finish of group g { when g.scored < 2 and g.scored > 0 then drop\n"
+                            "when any(r.reward is undefined for r in g.rollouts) or mean(g.rewards) is undefined then train }");
+  CHECK(p.handlers[0].reads.size() == 1);
+  CHECK(p.handlers[0].columns.size() == 1);   // r.reward and g.rewards are one column
+  CHECK(p.handlers[0].columns[0].fact == Fact::Reward);
+  CHECK(p.handlers[0].columns[0].scope == Scope::Rollouts);
+}
+
+TEST_CASE("the hit condition reads what the environment gave") {
+  const Program p = program("policy p\nhit when reward >= 1.0\non finish of group g { when g.hits > 0 then train }");
+  REQUIRE(p.hit);
+  REQUIRE(p.hit->effects.size() == 1);
+  CHECK(p.hit->reads.size() == 2);
+  CHECK(to_text(p.hit->nodes[static_cast<std::size_t>(p.hit->effects[0].value)].type) == "bool?");
+}
+
+TEST_CASE("every row of the tables is documented") {
+  for (const FactRow& row : fact_rows()) {
+    INFO(row.name << " " << static_cast<int>(row.fact));
+    CHECK(row.doc.size() > 10);
+    CHECK(row.doc.back() == '.');
+    if (row.type.optional) CHECK(row.doc.find("undefined") != std::string_view::npos);
+    if (!row.name.empty()) CHECK(find_fact(row.subject, row.name) == &row);
+  }
+  for (const Builtin& row : builtins()) {
+    INFO(row.name);
+    CHECK(find_builtin(row.name) == &row - builtins().data());
+    CHECK(row.doc.size() > 10);
+    CHECK(row.doc.back() == '.');
+    if (row.result_optional) CHECK(row.doc.find("undefined") != std::string_view::npos);
+  }
+  CHECK(find_builtin("nothing") == -1);
+  CHECK(find_fact(Subject::Group, "nothing") == nullptr);
+  CHECK(find_fact(Subject::Group, "") == nullptr);
+}
+
+TEST_CASE("the wrong program of a page of the checker gives its code, the right one none") {
+  using Codes = std::set<std::string>;
+  for (const Code& code : check_codes()) {
+    INFO(code.code);
+    CHECK(code.explanation.size() > 20);
+    if (code.wrong.empty()) continue;
+    const auto wrong = check(std::string(code.wrong));
+    const auto right = check(std::string(code.right));
+    INFO(wrong.shown << "\n" << right.shown);
+    CHECK(Codes(wrong.codes.begin(), wrong.codes.end()) == Codes{std::string(code.code)});
+    CHECK(right.codes.empty());
+  }
+}
+
+TEST_CASE("bind gives defaults, takes overrides and refuses what does not fit") {
+  const Program p = program(
+      "policy p\nparam at: turns = 10\nparam threshold: real = 0.12 in 0..1\nparam eager: bool = false\nparam n: int = 5 in 1..9\n"
+      "on turn at of group g { when eager and threshold < 0.5 and n > 3 then stop }");
+  const auto defaults = bind(p, {});
+  REQUIRE(defaults);
+  CHECK((*defaults)[0] == Cell::of(std::int64_t{10}));
+  CHECK((*defaults)[1] == Cell::of(0.12));
+  const auto given = bind(p, {{"at", "15 turns"}, {"threshold", "25%"}, {"eager", "true"}, {"n", "9"}});
+  REQUIRE(given);
+  CHECK((*given)[0] == Cell::of(std::int64_t{15}));
+  CHECK((*given)[1] == Cell::of(0.25));
+  CHECK((*given)[2] == Cell::of(true));
+  CHECK(value(*p.handlers[0].number, *given) == 15);
+  const auto refused = [&](const std::string& name, const std::string& text) {
+    const auto result = bind(p, {{name, text}});
+    INFO(name << "=" << text);
+    REQUIRE_FALSE(result);
+    return result.error().text();
+  };
+  CHECK(refused("threshhold", "0.1").find("`threshold`") != std::string::npos);
+  CHECK(refused("threshold", "1.5").find("0..1") != std::string::npos);
+  CHECK(refused("threshold", "nan").find("finite") != std::string::npos);
+  CHECK(refused("threshold", "inf").find("finite") != std::string::npos);
+  CHECK(refused("threshold", "0.1x").find("finite") != std::string::npos);
+  CHECK(refused("n", "10").find("1..9") != std::string::npos);
+  CHECK(refused("n", "2.5").find("whole") != std::string::npos);
+  CHECK(refused("n", "99999999999999999999").find("64 bits") != std::string::npos);
+  CHECK(refused("n", "").find("whole") != std::string::npos);
+  CHECK(refused("at", "15 tokens").find("turns") != std::string::npos);
+  CHECK(refused("at", "0").find("at least 1") != std::string::npos);
+  CHECK(refused("eager", "yes").find("`true`") != std::string::npos);
+}
+
+TEST_CASE("values are shown with the digits that read back") {
+  const Type real;
+  Type integer;
+  integer.base = Base::Int;
+  Type boolean;
+  boolean.base = Base::Bool;
+  Type belief;
+  belief.base = Base::Beta;
+  CHECK(show(Cell::of(0.104), real) == "0.104");
+  CHECK(show(Cell::of(0.1 + 0.2), real) == "0.30000000000000004");
+  CHECK(show(Cell::of(2.0), real) == "2");
+  CHECK(show(Cell::of(std::int64_t{-3}), integer) == "-3");
+  CHECK(show(Cell::of(true), boolean) == "true");
+  CHECK(show(Cell::beta(2, 3), belief) == "beta(2, 3)");
+  CHECK(show(Cell::undefined(), real) == "undefined");
+}
+
+TEST_CASE("one expression is a program with one report") {
+  const auto ask = [](const std::string& text) {
+    Diagnostics diagnostics;
+    return check_expression(std::make_shared<const Source>("expression", text), diagnostics);
+  };
+  const auto p = ask("flat_prob(0.5, 8)");
+  REQUIRE(p);
+  CHECK(p->reports == std::vector<std::string>{"value"});
+  CHECK(p->handlers.at(0).effects.size() == 1);
+  CHECK(ask("1 +") == std::nullopt);
+  CHECK(ask("g.hits") == std::nullopt);
+  CHECK(ask("1 / 0") == std::nullopt);
+  CHECK(ask("iteration") == std::nullopt);
+}
