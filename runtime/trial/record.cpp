@@ -243,7 +243,7 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
   Record record;
   record.group = std::make_unique<LiveGroup>();
   LiveGroup& group = *record.group;
-  group.log.prompt = "p";
+  group.log.prompt = std::string(1, 'p');  // gcc 12 sees an overlap in assigning the literal
   group.log.group = 0;
   for (const lang::State& state : program.states) group.state.push_back(state.initial);
   for (std::size_t i = 0; i < expr.args.size(); ++i) {

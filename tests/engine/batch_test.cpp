@@ -140,10 +140,10 @@ TEST_CASE("fewer prompts than slots: what there is, is opened") {
   CHECK(engine->end_iteration());
 }
 
-TEST_CASE("`start` by prompts: 0 gives the prompt back to the pool") {
+TEST_CASE("one prompt twice has one state, and `start 0 each` gives every prompt back to the pool") {
   auto engine = engine_of(R"(
 policy p
-state seen: int per prompt = 0
+state seen: rollouts per prompt = 0
 on size of batch b { start 2 each, up to 3 }
 on update of batch b {
   for each g in b.ended { remember seen[g.prompt] = seen[g.prompt] + g.started }
@@ -154,6 +154,12 @@ on update of batch b {
   const IterationReport report = driver.run(0, {"a", "a"});  // one prompt twice: its state has one cell
   CHECK(report.metrics.at("report/groups") == 2);
   CHECK(report.metrics.at("rollouts/started") == 6);
+  auto nothing = engine_of("policy p\nparam n: rollouts = 0\non size of batch b { start n each }\n", settings(2, 8));
+  auto orders = nothing->begin_iteration(0, {"a", "b", "c"});
+  REQUIRE(orders);
+  CHECK(orders->batch_closed);
+  REQUIRE(nothing->end_iteration());
+  CHECK(nothing->unused_prompts() == std::vector<std::string>{"a", "b", "c"});
 }
 
 TEST_CASE("fault 34: what was generated and what was trained on are two curves") {

@@ -1,1 +1,110 @@
+// The budget through the whole engine: it holds after every event, on every path, and what it cut is said.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "tests/engine/bench.h"
+
+using namespace allot;
+using namespace allot::engine;
+using bench::Course;
+using bench::Driver;
+using bench::engine_of;
+using bench::prompts;
+using bench::settings;
+using bench::steady;
+
+namespace {
+
+void watch(Driver& driver, const LiveEngine& engine) {
+  driver.after_event = [&engine] {
+    for (const Account& account : engine.ledger().accounts()) {
+      REQUIRE(account.reserved + account.spent <= account.total);
+      REQUIRE(account.reserved >= 0);
+    }
+    REQUIRE(engine.ledger().conservation().holds());
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a request that the budget cannot cover is cut from the last slot backwards, counted and told") {
+  auto engine = engine_of("policy p\nbudget 10 rollouts per iteration\non finish of group g { train }\n", settings(4, 4));
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(2, sample); });
+  watch(driver, *engine);
+  const IterationReport report = driver.run(0, prompts(4));
+  std::vector<int> counts;
+  for (const Start& start : driver.starts) counts.push_back(start.count);
+  CHECK(counts == std::vector<int>{4, 4, 2});
+  CHECK(engine->unused_prompts() == std::vector<std::string>{"p3"});
+  // 6 at the first fill, and 2 once more when the third group would have been completed.
+  CHECK(report.metrics.at("budget/starts_cut") == 8);
+  CHECK(report.message.find("could not be started") != std::string::npos);
+  CHECK(driver.run(1, prompts(4)).metrics.at("rollouts/started") == 10);  // a new iteration, a new budget
+}
+
+TEST_CASE("tokens are reserved a turn at a time; who cannot be covered is stopped, and the rest is trained on") {
+  // 2 · 4 rollouts reserve 16 each: 128. Each turn writes 16, so 400 tokens last for 25 turns.
+  auto engine = engine_of("policy p\nbudget 400 tokens per run\non finish of group g { train }\n", settings(2, 4));
+  Driver driver(*engine, [](const std::string&, int sample) {
+    Course course = steady(10, 1.0 * sample);
+    course.tokens = 16;
+    return course;
+  }, 3);
+  watch(driver, *engine);
+  const IterationReport report = driver.run(0, prompts(2));
+  CHECK(driver.turns == 25);
+  CHECK(report.metrics.at("budget/stopped") == driver.stops.size());
+  CHECK(report.metrics.at("budget/tokens/run/spent") == 400);
+  CHECK(report.metrics.at("budget/tokens/run/left") == 0);
+  CHECK(report.message.find("budget") != std::string::npos);
+  auto after = engine->begin_iteration(1, prompts(2));
+  REQUIRE(after);
+  CHECK(after->start.empty());
+  CHECK(after->batch_closed);
+}
+
+TEST_CASE("a stop gives its reservation back: the refill can use it") {
+  // 8 rollouts a group; 24 rollouts would be three groups. A group that is stopped before its first turn costs none.
+  auto engine = engine_of(R"(
+policy p
+budget 12 rollouts per run
+refill at most 3 rounds then train_partial
+on turn 1 of group g {
+  when g.round == 1 then stop, drop, refill
+  otherwise continue
+}
+)", settings(1, 4));
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(3, sample); });
+  watch(driver, *engine);
+  const IterationReport report = driver.run(0, prompts(3));
+  CHECK(report.trained.size() == 1);
+  CHECK(report.metrics.at("budget/rollouts/run/spent") == 8);
+}
+
+TEST_CASE("under every policy, order and budget the ledger holds after every event") {
+  const char* const policies[] = {
+      "on turn 2 of group g { when g.alive > 2 then stop, drop, refill\n otherwise continue }",
+      "on result of group g { when g.scored >= 2 then stop\n otherwise continue }",
+      "on size of batch b { start 2 each, up to 5 }\non wave of group g { sample 1 more }",
+      "on finish of group g { when g.flat then drop, refill\n otherwise train }",
+      "on turn 1 of group g { stop where r.sample > 1 }"};
+  int seed = 0;
+  for (const char* const policy : policies) {
+    for (const std::string budget : {"37 rollouts per run", "900 tokens per run", "19 calls per iteration",
+                                     "25 rollouts per iteration, carry over"}) {
+      auto engine = engine_of(fmt::format("policy p\nbudget {}\nrefill at most 3 rounds then train_partial\n{}\n", budget,
+                                          policy), settings(3, 4));
+      Driver driver(*engine, [](const std::string& prompt, int sample) {
+        Course course = steady(1 + (sample + prompt.back()) % 4, sample % 2 == 0 ? 1.0 : prompt.back() % 2 + 0.0);
+        course.tokens = 3 + sample;
+        course.calls = sample % 2;
+        if (sample == 3) course.status = Status::Error, course.reward.reset();
+        return course;
+      }, static_cast<std::uint64_t>(++seed));
+      watch(driver, *engine);
+      for (int iteration = 0; iteration < 4; ++iteration) driver.run(iteration, prompts(9));
+      for (const Account& account : engine->ledger().accounts()) CHECK(account.reserved == 0);
+      CHECK(engine->ledger().conservation().in_flight == 0);
+    }
+  }
+}

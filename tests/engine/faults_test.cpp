@@ -214,7 +214,7 @@ on turn 2 of group g {
 TEST_CASE("a fault of the policy gives the default, is counted and told with its place and the values read") {
   const std::string policy = R"(
 policy p
-param zero: int = 0
+param zero: tokens = 0
 on turn 2 of group g {
   when g.tokens mod zero == 1 tokens then stop, drop
   otherwise continue

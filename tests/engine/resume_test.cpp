@@ -1,1 +1,100 @@
+// A resumed run decides what an uninterrupted one decides.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "tests/engine/bench.h"
+
+using namespace allot;
+using namespace allot::engine;
+using bench::Course;
+using bench::Driver;
+using bench::engine_of;
+using bench::prompts;
+using bench::settings;
+using bench::steady;
+
+namespace {
+
+const char* const learning = R"(
+policy learning
+hit when reward >= 1
+budget 500 rollouts per run
+budget 900 tokens per iteration, carry over
+refill at most 3 rounds then train_partial
+state belief: beta per prompt = beta(1, 1) decay 0.95
+state seen: int per run = 0
+on size of batch b { start 2 each, up to 4 }
+on wave of group g {
+  when mean(belief[g.prompt]) > 0.6 then stop, drop, refill because "known: {mean(belief[g.prompt])}"
+  otherwise complete to 4
+}
+on update of batch b {
+  for each g in b.ended { remember belief[g.prompt] = observe(belief[g.prompt], g.hits, g.misses) }
+  remember seen = seen + b.size
+  report seen = seen
+}
+)";
+
+Course course_of(const std::string& prompt, int sample) { return steady(3, (prompt.back() + sample) % 3 == 0 ? 0.0 : 1.0); }
+
+struct Told {
+  std::vector<std::string> groups;
+  std::vector<std::map<std::string, double>> metrics;
+};
+
+void play(LiveEngine& engine, int from, int to, Told& told) {
+  Driver driver(engine, course_of);
+  for (int iteration = from; iteration < to; ++iteration) {
+    const IterationReport report = driver.run(iteration, prompts(9));
+    told.metrics.push_back(report.metrics);
+  }
+  for (const GroupResult& result : driver.closed) {
+    told.groups.push_back(fmt::format("{} {} {} {}", result.group, result.prompt, static_cast<int>(result.fate), result.reason));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("saved and restored at any barrier, the run goes on as if it had never been interrupted") {
+  Told whole;
+  auto uninterrupted = engine_of(learning, settings(3, 4));
+  play(*uninterrupted, 0, 6, whole);
+  for (int cut = 1; cut < 6; ++cut) {
+    Told parts;
+    auto before = engine_of(learning, settings(3, 4));
+    play(*before, 0, cut, parts);
+    auto after = engine_of(learning, settings(3, 4));
+    REQUIRE(after->restore(before->save_state()));
+    play(*after, cut, 6, parts);
+    CHECK(parts.groups == whole.groups);
+    CHECK(parts.metrics == whole.metrics);
+    CHECK(after->save_state() == uninterrupted->save_state());
+  }
+}
+
+TEST_CASE("what is saved in the middle of an iteration is its beginning") {
+  auto engine = engine_of(learning, settings(3, 4));
+  Told told;
+  play(*engine, 0, 2, told);
+  const std::string at_barrier = engine->save_state();
+  REQUIRE(engine->begin_iteration(2, prompts(9)));
+  CHECK(engine->save_state() == at_barrier);
+}
+
+TEST_CASE("a damaged state, and one of another policy, are refused") {
+  auto engine = engine_of(learning, settings(3, 4));
+  Told told;
+  play(*engine, 0, 1, told);
+  const std::string state = engine->save_state();
+  for (std::size_t at = 0; at < state.size(); at += 7) {
+    std::string damaged = state;
+    damaged[at] = damaged[at] == 'x' ? 'y' : 'x';
+    CHECK_FALSE(engine_of(learning, settings(3, 4))->restore(damaged));
+  }
+  CHECK_FALSE(engine->restore(state.substr(0, state.size() / 2)));
+  CHECK_FALSE(engine->restore(""));
+  auto other = engine_of("policy other\non finish of group g { train }\n", settings(3, 4));
+  auto refused = other->restore(state);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().what.find("another policy") != std::string::npos);
+}
