@@ -279,6 +279,7 @@ void Audit::closed(const LiveGroup& group, const GroupResult& result) {
                     {"late", result.gate.late},
                     {"carried_out", result.gate.carried_out}};
   record["held_out"] = group.held_out;
+  record["cut_by_budget"] = group.cut_by_budget;
   for (const char* column : {"status", "reward", "raw_reward", "hit", "turns", "tokens"}) record[column] = Json::array();
   for (const RolloutLog& rollout : group.log.rollouts) {
     record["status"].push_back(name(rollout.status));

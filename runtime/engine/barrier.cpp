@@ -5,6 +5,7 @@
 
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/stopwatch.h"
 
 namespace allot::engine {
 
@@ -60,6 +61,7 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
 
 Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std::string>& prompts) {
   const std::lock_guard lock(mutex_);
+  const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
@@ -139,7 +141,7 @@ IterationReport LiveEngine::summarize() const {
 
 Result<IterationReport> LiveEngine::end_iteration() {
   const std::lock_guard lock(mutex_);
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   if (!in_iteration_) return Error{"No iteration is under way.", "call begin_iteration first"};
   const auto open = std::count_if(groups_.begin(), groups_.end(), [](const auto& group) { return !group->closed; });
@@ -157,7 +159,6 @@ Result<IterationReport> LiveEngine::end_iteration() {
   unused_ = batch_.unused();
   snapshot_ = make_snapshot();
   auto written = audit_.barrier(report, snapshot_);
-  spent_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
@@ -193,15 +194,60 @@ void LiveEngine::warn_without_hits() {
                                   run_.scored, *run_.most_reward));
 }
 
+namespace {
+
+bool is_shaped(lang::Fact fact) {
+  using lang::Fact;
+  switch (fact) {
+    case Fact::Reward:
+    case Fact::Rewards:
+    case Fact::RewardMean:
+    case Fact::RewardMin:
+    case Fact::RewardMax:
+    case Fact::RewardSum:
+    case Fact::RewardVariance:
+    case Fact::RewardStd:
+    case Fact::Flat: return true;
+    default: return false;
+  }
+}
+
+const lang::ReadKey* shaped_read(const lang::Program& program) {
+  for (const lang::Handler& handler : program.handlers) {
+    if (handler.point == Point::Update) continue;  // it decides nothing
+    for (const auto* keys : {&handler.reads, &handler.columns}) {
+      for (const lang::ReadKey& key : *keys) {
+        if (is_shaped(key.fact)) return &key;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// A gate on what is trained on passes groups whose shaping alone differs (faults.md 4).
+void LiveEngine::warn_shaped_gate() {
+  if (!policy_ || !settings_.has_raw_reward || run_.told_shaped_gate) return;
+  run_.told_shaped_gate = true;
+  const lang::ReadKey* const key = shaped_read(policy_->program());
+  if (key == nullptr) return;
+  messages_.push_back(fmt::format("warning: {}: the policy decides on {}, the shaped reward that is also trained on, while "
+                                  "this world gives a raw one; g.raw_rewards and `hit` read that.",
+                                  place_of(policy_->program(), policy_->program().source->place(key->span.begin).line),
+                                  key->text));
+}
+
 void LiveEngine::add_messages(IterationReport& report) {
   warn_without_hits();
+  warn_shaped_gate();
   if (tallies_.starts_cut > 0 || tallies_.budget_stops > 0) {
     messages_.push_back(fmt::format("budget: {} rollouts could not be started and {} were ended early.",
                                     tallies_.starts_cut, tallies_.budget_stops));
   }
   if (judge_) {
     for (std::string& warning : judge_->take_warnings()) messages_.push_back("warning: " + std::move(warning));
-    if (auto paused = trust_.review()) messages_.push_back(*std::move(paused));
+    if (auto paused = settings_.shadow ? std::nullopt : trust_.review()) messages_.push_back(*std::move(paused));
     if (std::string note = policy_->native_note(); !note.empty() && !run_.told_native_note) {
       run_.told_native_note = true;
       messages_.push_back("note: the policy runs in the evaluator: " + note);

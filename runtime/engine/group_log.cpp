@@ -26,7 +26,7 @@ GroupCounts GroupLog::counts() const {
     counts.scored += rollout.scored();
     counts.nonfinite += rollout.nonfinite;
     counts.hits += rollout.hit.value_or(false);
-    counts.misses += rollout.scored() && !rollout.hit.value_or(false);
+    counts.misses += !rollout.hit.value_or(true);
     counts.tokens += rollout.tokens;
     counts.calls += rollout.calls;
     counts.turns += rollout.turns();

@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include "runtime/engine/stopwatch.h"
 
 namespace allot::engine {
 namespace {
-
-// Time in the engine and the policy, for their share of the run.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point start_;
-};
 
 std::optional<double> finite(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;

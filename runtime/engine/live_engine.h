@@ -90,6 +90,7 @@ class LiveEngine final : public Engine {
   std::map<std::string, double> metrics(const IterationReport& report) const;
   std::optional<Error> never_asked();
   void warn_without_hits();
+  void warn_shaped_gate();
   void add_messages(IterationReport& report);
   std::string make_snapshot() const;
 

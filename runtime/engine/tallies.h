@@ -28,6 +28,7 @@ struct RunTallies {
   bool asked = false;                 // a decision was made in time, in some iteration
   bool first_iteration_over = false;
   bool told_native_note = false;
+  bool told_shaped_gate = false;
   std::int64_t skipped_updates = 0;
 };
 

@@ -267,3 +267,19 @@ TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
   REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
   CHECK(engine->end_iteration());
 }
+
+TEST_CASE("fault 4: a gate on the shaped reward, where a raw one exists, is warned of with its place") {
+  Settings shaped = settings(1, 2);
+  shaped.has_raw_reward = true;
+  const auto message_of = [&](const std::string& condition) {
+    auto engine = engine_of("policy p\non finish of group g {\n  when " + condition + " then drop\n  otherwise train\n}\n", shaped);
+    Driver driver(*engine, [](const std::string&, int sample) {
+      Course course = steady(1, -0.1 * sample);
+      course.raw_reward = 0;
+      return course;
+    });
+    return driver.run(0, prompts(1)).message;
+  };
+  CHECK(message_of("g.flat").find("test.allot:3") != std::string::npos);
+  CHECK(message_of("(max(g.raw_rewards) ?? 0) == 0.0").empty());
+}
