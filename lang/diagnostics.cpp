@@ -17,7 +17,9 @@ namespace {
 constexpr int shown_before = 80;
 constexpr int shown_after = 80;
 
-std::string_view word_for(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
+std::string_view word_for(Severity severity) {
+  return severity == Severity::Error ? "error" : "warning";
+}
 
 // One code point as it may be shown on a terminal, and the columns it takes there.
 struct Glyph {
@@ -47,7 +49,9 @@ struct Excerpt {
   std::string marks;
 };
 
-bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+bool begins_code_point(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+}
 
 // The byte offset `count` code points before `at`, or 0.
 std::size_t back(std::string_view line, std::size_t at, int count) {
@@ -71,8 +75,10 @@ Excerpt excerpt(std::string_view line, std::size_t from, std::size_t to, char ma
     const auto glyph = glyph_of(line, at, point);
     shown.line += glyph.text;
     const auto width = static_cast<std::size_t>(glyph.width);
-    if (at < from) shown.blanks += glyph.text == "\t" ? "\t" : std::string(width, ' ');
-    else if (at < to) shown.marks += std::string(width, mark);
+    if (at < from)
+      shown.blanks += glyph.text == "\t" ? "\t" : std::string(width, ' ');
+    else if (at < to)
+      shown.marks += std::string(width, mark);
     if (at >= from) ++after;
     at += static_cast<std::size_t>(point.bytes);
   }
@@ -142,7 +148,8 @@ int edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const int replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], two_above[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return rows[a.size() % 3][b.size()];
@@ -163,8 +170,8 @@ void Diagnostics::sort() {
     return a.span.begin == b.span.begin && a.code == b.code;
   };
   all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
-  errors_ = static_cast<int>(std::count_if(all_.begin(), all_.end(),
-                                           [](const Diagnostic& d) { return d.severity == Severity::Error; }));
+  errors_ = static_cast<int>(
+      std::count_if(all_.begin(), all_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; }));
 }
 
 std::string render(const Diagnostic& diagnostic, const Source& source) {

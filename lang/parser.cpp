@@ -21,8 +21,10 @@ class Parser {
 
   tree::File run(const Scan& scan) {
     for (const auto& item : scan.items) {
-      if (item.broken) remember_name(item);
-      else read(item);
+      if (item.broken)
+        remember_name(item);
+      else
+        read(item);
     }
     // Where the file begins with something that is no item, that has been said, and is most likely the same mistake.
     const bool begins_well = scan.items.empty() || is_item_word(scan.items.front().word);
@@ -114,11 +116,12 @@ class Parser {
 
   void once(bool again, const Item& item, Span first) const {
     if (!again) return;
-    throw Refused{{.code = "E0026",
-                   .span = {item.span.begin, item.span.begin + static_cast<std::uint32_t>(item.word.size())},
-                   .message = fmt::format("a second `{}`", item.word),
-                   .help = fmt::format("a policy says `{}` once", item.word),
-                   .contexts = {{{first.begin, first.begin + static_cast<std::uint32_t>(item.word.size())}, "the first"}}}};
+    throw Refused{
+        {.code = "E0026",
+         .span = {item.span.begin, item.span.begin + static_cast<std::uint32_t>(item.word.size())},
+         .message = fmt::format("a second `{}`", item.word),
+         .help = fmt::format("a policy says `{}` once", item.word),
+         .contexts = {{{first.begin, first.begin + static_cast<std::uint32_t>(item.word.size())}, "the first"}}}};
   }
 
   // Something stands where an item should begin.
@@ -147,8 +150,8 @@ class Parser {
                    .message = fmt::format("`{}` begins no declaration, handler or test", item.word),
                    .help = !near.empty() ? fmt::format("did you mean `{}`?", near)
                            : statement   ? "rules stand in a handler: on finish of group g { … }"
-                                         : "a policy is made of policy, param, hit, flat, budget, refill, state, input, "
-                                           "fn, on and test"}};
+                                       : "a policy is made of policy, param, hit, flat, budget, refill, state, input, "
+                                         "fn, on and test"}};
   }
 
   // The name that a broken item would have declared, so that no later message blames those who use it.

@@ -23,7 +23,9 @@ struct Frame {
   int prefixes = 0;  // those of them that end with the next operand
 };
 
-char closing(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
+char closing(char open) {
+  return open == '(' ? ')' : open == '[' ? ']' : '}';
+}
 
 class Scanner {
  public:
@@ -51,7 +53,10 @@ class Scanner {
     const char c = peek();
     if (c == '\n' || c == '\r') return line_end();
     if (in_text()) return string_text(c);
-    if (c == ' ' || c == '\t') { ++at_; return; }
+    if (c == ' ' || c == '\t') {
+      ++at_;
+      return;
+    }
     if (c == '#') return comment();
     if (is_name_start(c)) return word();
     if (is_digit(c)) return number();
@@ -88,9 +93,18 @@ class Scanner {
       ++at_;
       return token_done(Previous::Operand);
     }
-    if (c == '\\' && peek(1) != '\n' && peek(1) != '\r') { at_ += 2; return; }
-    if (c == '{' && peek(1) == '{') { at_ += 2; return; }
-    if (c == '{') { push('h'); return; }
+    if (c == '\\' && peek(1) != '\n' && peek(1) != '\r') {
+      at_ += 2;
+      return;
+    }
+    if (c == '{' && peek(1) == '{') {
+      at_ += 2;
+      return;
+    }
+    if (c == '{') {
+      push('h');
+      return;
+    }
     ++at_;
   }
 
@@ -108,22 +122,29 @@ class Scanner {
         ++strings_;
         ++at_;
         return;
-      case '(': case '[': case '{':
+      case '(':
+      case '[':
+      case '{':
         token_begins("");
         push(c);
         return;
-      case ')': case ']': case '}':
+      case ')':
+      case ']':
+      case '}':
         return close(c);
       case '-':
         token_begins("");
-        if (peek(1) == '>') ++at_;
-        else if (previous_ != Previous::Operand) deeper(1);
+        if (peek(1) == '>')
+          ++at_;
+        else if (previous_ != Previous::Operand)
+          deeper(1);
         ++at_;
         return token_done(Previous::Operator);
       case ',':
         end_levels();
         break;
-      default: break;
+      default:
+        break;
     }
     token_begins("");
     ++at_;
@@ -138,8 +159,7 @@ class Scanner {
     if (!deceptive(point.value)) {
       const auto alike = look_alike(point.value);
       const auto what = alike.letter ? "names are ASCII, and this is" : "only strings and comments may hold this:";
-      report("E0023", {begin, here()}, fmt::format("{} {}", what, alike.name),
-             "",
+      report("E0023", {begin, here()}, fmt::format("{} {}", what, alike.name), "",
              alike.ascii.empty() ? "names are made of a-z, A-Z, 0-9 and _"
                                  : fmt::format("write `{}`", alike.ascii == " " ? "a plain space" : alike.ascii));
     }
@@ -328,8 +348,10 @@ class Scanner {
     }
     pop();
     ++at_;
-    if (in_text()) last_end_ = here();
-    else token_done(Previous::Operand);
+    if (in_text())
+      last_end_ = here();
+    else
+      token_done(Previous::Operand);
   }
 
   void never_closed(const Frame& frame, std::optional<std::uint32_t> next_item) {
@@ -413,7 +435,9 @@ std::optional<Scan> run(const Source& source, Diagnostics& diagnostics, bool ite
 
 }  // namespace
 
-std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics) { return run(source, diagnostics, true); }
+std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics) {
+  return run(source, diagnostics, true);
+}
 
 std::optional<Scan> scan_expression(const Source& source, Diagnostics& diagnostics) {
   return run(source, diagnostics, false);

@@ -20,10 +20,10 @@ struct Comment {
 };
 
 struct Item {
-  Span span;           // first to last token
-  std::string word;    // "policy", "on", …; what stands there where that starts no item
-  std::string doc;     // the `##` lines right before it, joined by LF
-  bool broken = false; // a mistake in it has been reported: do not read it
+  Span span;            // first to last token
+  std::string word;     // "policy", "on", …; what stands there where that starts no item
+  std::string doc;      // the `##` lines right before it, joined by LF
+  bool broken = false;  // a mistake in it has been reported: do not read it
 };
 
 struct Scan {
@@ -35,6 +35,5 @@ struct Scan {
 std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics);
 // The same checks for a source that is one expression; it has one item.
 std::optional<Scan> scan_expression(const Source& source, Diagnostics& diagnostics);
-
 
 }  // namespace allot::lang

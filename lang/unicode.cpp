@@ -51,29 +51,75 @@ struct Letter {
 // Letters and signs that a reader takes for ASCII. Not a full table of confusables: those that keyboards and word
 // processors really produce.
 constexpr std::array<Letter, 75> letters{{
-    {0x0430, 'a', "Cyrillic a"},       {0x0435, 'e', "Cyrillic ie"},      {0x043E, 'o', "Cyrillic o"},
-    {0x0440, 'p', "Cyrillic er"},      {0x0441, 'c', "Cyrillic es"},      {0x0443, 'y', "Cyrillic u"},
-    {0x0445, 'x', "Cyrillic ha"},      {0x0455, 's', "Cyrillic dze"},     {0x0456, 'i', "Cyrillic i"},
-    {0x0458, 'j', "Cyrillic je"},      {0x04BB, 'h', "Cyrillic shha"},    {0x0501, 'd', "Cyrillic komi de"},
-    {0x051B, 'q', "Cyrillic qa"},      {0x051D, 'w', "Cyrillic we"},      {0x0475, 'v', "Cyrillic izhitsa"},
-    {0x0432, 'b', "Cyrillic ve"},      {0x043A, 'k', "Cyrillic ka"},      {0x043C, 'm', "Cyrillic em"},
-    {0x043D, 'h', "Cyrillic en"},      {0x0442, 't', "Cyrillic te"},      {0x0433, 'r', "Cyrillic ghe"},
-    {0x0410, 'A', "Cyrillic capital a"},  {0x0412, 'B', "Cyrillic capital ve"}, {0x0415, 'E', "Cyrillic capital ie"},
-    {0x041A, 'K', "Cyrillic capital ka"}, {0x041C, 'M', "Cyrillic capital em"}, {0x041D, 'H', "Cyrillic capital en"},
-    {0x041E, 'O', "Cyrillic capital o"},  {0x0420, 'P', "Cyrillic capital er"}, {0x0421, 'C', "Cyrillic capital es"},
-    {0x0422, 'T', "Cyrillic capital te"}, {0x0423, 'Y', "Cyrillic capital u"},  {0x0425, 'X', "Cyrillic capital ha"},
-    {0x0405, 'S', "Cyrillic capital dze"}, {0x0406, 'I', "Cyrillic capital i"}, {0x0408, 'J', "Cyrillic capital je"},
-    {0x03B1, 'a', "Greek alpha"},      {0x03B5, 'e', "Greek epsilon"},    {0x03B9, 'i', "Greek iota"},
-    {0x03BA, 'k', "Greek kappa"},      {0x03BD, 'v', "Greek nu"},         {0x03BF, 'o', "Greek omicron"},
-    {0x03C1, 'p', "Greek rho"},        {0x03C4, 't', "Greek tau"},        {0x03C5, 'u', "Greek upsilon"},
-    {0x03C7, 'x', "Greek chi"},        {0x03B3, 'y', "Greek gamma"},      {0x0391, 'A', "Greek capital alpha"},
-    {0x0392, 'B', "Greek capital beta"},  {0x0395, 'E', "Greek capital epsilon"}, {0x0397, 'H', "Greek capital eta"},
-    {0x0399, 'I', "Greek capital iota"},  {0x039A, 'K', "Greek capital kappa"},   {0x039C, 'M', "Greek capital mu"},
-    {0x039D, 'N', "Greek capital nu"},    {0x039F, 'O', "Greek capital omicron"}, {0x03A1, 'P', "Greek capital rho"},
-    {0x03A4, 'T', "Greek capital tau"},   {0x03A5, 'Y', "Greek capital upsilon"}, {0x03A7, 'X', "Greek capital chi"},
-    {0x0396, 'Z', "Greek capital zeta"},  {0x0131, 'i', "dotless i"},     {0x0251, 'a', "Latin alpha"},
-    {0x0261, 'g', "Latin script g"},   {0x00A0, ' ', "no-break space"},   {0x2013, '-', "en dash"},
-    {0x2014, '-', "em dash"},          {0x2212, '-', "minus sign"},       {0x2018, '"', "left single quotation mark"},
+    {0x0430, 'a', "Cyrillic a"},
+    {0x0435, 'e', "Cyrillic ie"},
+    {0x043E, 'o', "Cyrillic o"},
+    {0x0440, 'p', "Cyrillic er"},
+    {0x0441, 'c', "Cyrillic es"},
+    {0x0443, 'y', "Cyrillic u"},
+    {0x0445, 'x', "Cyrillic ha"},
+    {0x0455, 's', "Cyrillic dze"},
+    {0x0456, 'i', "Cyrillic i"},
+    {0x0458, 'j', "Cyrillic je"},
+    {0x04BB, 'h', "Cyrillic shha"},
+    {0x0501, 'd', "Cyrillic komi de"},
+    {0x051B, 'q', "Cyrillic qa"},
+    {0x051D, 'w', "Cyrillic we"},
+    {0x0475, 'v', "Cyrillic izhitsa"},
+    {0x0432, 'b', "Cyrillic ve"},
+    {0x043A, 'k', "Cyrillic ka"},
+    {0x043C, 'm', "Cyrillic em"},
+    {0x043D, 'h', "Cyrillic en"},
+    {0x0442, 't', "Cyrillic te"},
+    {0x0433, 'r', "Cyrillic ghe"},
+    {0x0410, 'A', "Cyrillic capital a"},
+    {0x0412, 'B', "Cyrillic capital ve"},
+    {0x0415, 'E', "Cyrillic capital ie"},
+    {0x041A, 'K', "Cyrillic capital ka"},
+    {0x041C, 'M', "Cyrillic capital em"},
+    {0x041D, 'H', "Cyrillic capital en"},
+    {0x041E, 'O', "Cyrillic capital o"},
+    {0x0420, 'P', "Cyrillic capital er"},
+    {0x0421, 'C', "Cyrillic capital es"},
+    {0x0422, 'T', "Cyrillic capital te"},
+    {0x0423, 'Y', "Cyrillic capital u"},
+    {0x0425, 'X', "Cyrillic capital ha"},
+    {0x0405, 'S', "Cyrillic capital dze"},
+    {0x0406, 'I', "Cyrillic capital i"},
+    {0x0408, 'J', "Cyrillic capital je"},
+    {0x03B1, 'a', "Greek alpha"},
+    {0x03B5, 'e', "Greek epsilon"},
+    {0x03B9, 'i', "Greek iota"},
+    {0x03BA, 'k', "Greek kappa"},
+    {0x03BD, 'v', "Greek nu"},
+    {0x03BF, 'o', "Greek omicron"},
+    {0x03C1, 'p', "Greek rho"},
+    {0x03C4, 't', "Greek tau"},
+    {0x03C5, 'u', "Greek upsilon"},
+    {0x03C7, 'x', "Greek chi"},
+    {0x03B3, 'y', "Greek gamma"},
+    {0x0391, 'A', "Greek capital alpha"},
+    {0x0392, 'B', "Greek capital beta"},
+    {0x0395, 'E', "Greek capital epsilon"},
+    {0x0397, 'H', "Greek capital eta"},
+    {0x0399, 'I', "Greek capital iota"},
+    {0x039A, 'K', "Greek capital kappa"},
+    {0x039C, 'M', "Greek capital mu"},
+    {0x039D, 'N', "Greek capital nu"},
+    {0x039F, 'O', "Greek capital omicron"},
+    {0x03A1, 'P', "Greek capital rho"},
+    {0x03A4, 'T', "Greek capital tau"},
+    {0x03A5, 'Y', "Greek capital upsilon"},
+    {0x03A7, 'X', "Greek capital chi"},
+    {0x0396, 'Z', "Greek capital zeta"},
+    {0x0131, 'i', "dotless i"},
+    {0x0251, 'a', "Latin alpha"},
+    {0x0261, 'g', "Latin script g"},
+    {0x00A0, ' ', "no-break space"},
+    {0x2013, '-', "en dash"},
+    {0x2014, '-', "em dash"},
+    {0x2212, '-', "minus sign"},
+    {0x2018, '"', "left single quotation mark"},
     {0x2019, '"', "right single quotation mark"},
     {0x201C, '"', "left double quotation mark"},
     {0x201D, '"', "right double quotation mark"},
@@ -113,11 +159,14 @@ std::string_view kind_of(std::int32_t code_point) {
     case UTF8PROC_CATEGORY_LL:
     case UTF8PROC_CATEGORY_LT:
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO: return "letter outside ASCII";
+    case UTF8PROC_CATEGORY_LO:
+      return "letter outside ASCII";
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO: return "digit outside ASCII";
-    default: return "character outside ASCII";
+    case UTF8PROC_CATEGORY_NO:
+      return "digit outside ASCII";
+    default:
+      return "character outside ASCII";
   }
 }
 
@@ -137,8 +186,10 @@ bool deceptive(std::int32_t code_point) {
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP: return true;
-    default: return false;
+    case UTF8PROC_CATEGORY_ZP:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -171,7 +222,9 @@ LookAlike look_alike(std::int32_t code_point) {
   return {fmt::format("{}, {}", kind_of(code_point), notation(code_point)), "", letter};
 }
 
-std::string notation(std::int32_t code_point) { return fmt::format("U+{:04X}", code_point); }
+std::string notation(std::int32_t code_point) {
+  return fmt::format("U+{:04X}", code_point);
+}
 
 int display_width(std::int32_t code_point) {
   return code_point < 0x80 ? 1 : std::max(0, utf8proc_charwidth(code_point));

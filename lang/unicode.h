@@ -20,8 +20,8 @@ bool deceptive(std::int32_t code_point);
 std::string deceptive_name(std::int32_t code_point);
 
 struct LookAlike {
-  std::string name;   // "Cyrillic a, U+0430"
-  std::string ascii;  // "a"; empty where nothing in ASCII looks like it
+  std::string name;     // "Cyrillic a, U+0430"
+  std::string ascii;    // "a"; empty where nothing in ASCII looks like it
   bool letter = false;  // or a digit: someone meant a name
 };
 LookAlike look_alike(std::int32_t code_point);

@@ -14,8 +14,8 @@ bool among(const Words& words, std::string_view word) {
 }  // namespace
 
 const Words& item_words() {
-  static const Words words{"policy", "param", "hit",  "flat", "budget",   "refill", "state", "input",
-                           "fn",     "on",    "test", "scenario", "import", "migrate"};
+  static const Words words{"policy", "param", "hit", "flat", "budget",   "refill", "state",
+                           "input",  "fn",    "on",  "test", "scenario", "import", "migrate"};
   return words;
 }
 
@@ -30,8 +30,8 @@ const Words& statement_words() {
 }
 
 const Words& action_words() {
-  static const Words words{"continue", "stop",  "sample", "complete", "start",   "branch", "train", "drop",
-                           "defer",    "refill", "leave", "evict",    "readmit", "take",   "set",   "replay"};
+  static const Words words{"continue", "stop",   "sample", "complete", "start",   "branch", "train", "drop",
+                           "defer",    "refill", "leave",  "evict",    "readmit", "take",   "set",   "replay"};
   return words;
 }
 
@@ -52,9 +52,15 @@ const Words& unit_words() {
   return words;
 }
 
-bool is_item_word(std::string_view word) { return among(item_words(), word); }
-bool is_statement_word(std::string_view word) { return among(statement_words(), word); }
-bool is_action_word(std::string_view word) { return among(action_words(), word); }
+bool is_item_word(std::string_view word) {
+  return among(item_words(), word);
+}
+bool is_statement_word(std::string_view word) {
+  return among(statement_words(), word);
+}
+bool is_action_word(std::string_view word) {
+  return among(action_words(), word);
+}
 
 bool joins_operands(std::string_view word) {
   static const Words words{"and", "or", "not", "mod", "is", "if", "then", "else"};
@@ -65,7 +71,9 @@ bool is_reserved(std::string_view word) {
   return joins_operands(word) || is_statement_word(word) || word == "because" || word == "in";
 }
 
-bool ends_expression(std::string_view word) { return is_statement_word(word) || word == "because"; }
+bool ends_expression(std::string_view word) {
+  return is_statement_word(word) || word == "because";
+}
 
 bool continues_item(std::string_view word) {
   static const Words words{"in", "decay", "per", "of", "by", "carry", "over"};

@@ -22,7 +22,9 @@ Level level(std::string_view op) {
 }
 
 // Comparisons of one chain run in one direction.
-char direction(std::string_view op) { return op[0]; }  // '<' '>' '=' '!'
+char direction(std::string_view op) {
+  return op[0];
+}  // '<' '>' '=' '!'
 
 class Climber {
  public:
@@ -111,7 +113,8 @@ class Climber {
     expr.span = {state_.at(left).span.begin, symbol.span.end};
     refuse_test();
     if (next() != nullptr && next()->kind == Link::Kind::Infix && level(next()->symbol.op) == Comparison) {
-      state_.refuse("E0012", next()->symbol.span, "`is undefined` cannot be part of a comparison", "put it in brackets");
+      state_.refuse("E0012", next()->symbol.span, "`is undefined` cannot be part of a comparison",
+                    "put it in brackets");
     }
     return state_.add(std::move(expr));
   }
@@ -163,8 +166,8 @@ class Climber {
 }  // namespace
 
 tree::ExprId climb(const Chain& chain, State& state) {
-  const auto operands = std::count_if(chain.begin(), chain.end(),
-                                      [](const Link& link) { return link.kind == Link::Kind::Operand; });
+  const auto operands =
+      std::count_if(chain.begin(), chain.end(), [](const Link& link) { return link.kind == Link::Kind::Operand; });
   if (operands > limits.chain_terms) {
     state.refuse("E0008", state.at(chain.front().operand == tree::none ? 0 : chain.front().operand).span,
                  fmt::format("a chain of {} terms, more than {}", operands, limits.chain_terms),

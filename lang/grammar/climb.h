@@ -12,7 +12,7 @@ namespace allot::lang::grammar {
 struct Link {
   enum class Kind { Prefix, Operand, Infix, Test };
   Kind kind = Kind::Operand;
-  Symbol symbol;                        // of all but an operand
+  Symbol symbol;  // of all but an operand
   tree::ExprId operand = tree::none;
 };
 using Chain = std::vector<Link>;

@@ -74,32 +74,31 @@ const Rule<tree::ExprId, FlatTag> flat{"flat"};
 
 const auto type_argument = size_number[push_to<&tree::TypeName::sizes>] | type[push_to<&tree::TypeName::arguments>];
 const auto type_def = spanned(a_type[text_to<&tree::TypeName::name>] >>
-                      -(maybe_mark("<") > type_argument > *(mark(",") > type_argument) > mark(">")) >>
-                      -maybe_mark("?")[optional_type]);
+                              -(maybe_mark("<") > type_argument > *(mark(",") > type_argument) > mark(">")) >>
+                              -maybe_mark("?")[optional_type]);
 const auto range_def = maybe("in") > expression[set_to<&Range::low>] > mark("..") > expression[set_to<&Range::high>];
 
 const auto policy_def = maybe("policy") > a_name[set];
 const auto param_def = maybe("param") > a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>] >
                        -range[in_range] > mark("=") > expression[set_to<&tree::Param::value>] > -range[in_range];
 const auto state_decl_def = maybe("state") > a_name[set_to<&tree::StateDecl::name>] > typed >
-                            type[set_to<&tree::StateDecl::type>] > word("per") >
-                            scope[text_to<&tree::StateDecl::scope>] > mark("=") >
-                            expression[set_to<&tree::StateDecl::initial>] >
+                            type[set_to<&tree::StateDecl::type>] >
+                            word("per") > scope[text_to<&tree::StateDecl::scope>] >
+                            mark("=") > expression[set_to<&tree::StateDecl::initial>] >
                             -(maybe("decay") > expression[set_to<&tree::StateDecl::decay>]);
 const auto input_def = maybe("input") > a_name[set_to<&tree::InputDecl::name>] > typed >
                        type[set_to<&tree::InputDecl::type>] > word("per") > scope[text_to<&tree::InputDecl::scope>];
-const auto budget_def = spanned(maybe("budget") > ValueHere("an amount") > expression[set_to<&tree::BudgetDecl::amount>] >
-                        word("per") > period[text_to<&tree::BudgetDecl::period>] >
-                        -((maybe_mark(",") > word("carry") > word("over"))[carried]));
+const auto budget_def =
+    spanned(maybe("budget") > ValueHere("an amount") > expression[set_to<&tree::BudgetDecl::amount>] > word("per") >
+            period[text_to<&tree::BudgetDecl::period>] > -((maybe_mark(",") > word("carry") > word("over"))[carried]));
 const auto refill_def = spanned(maybe("refill") > word("at") > word("most") > count[set_to<&tree::RefillDecl::rounds>] >
-                        word("rounds") > word("then") > fallback[text_to<&tree::RefillDecl::then>]);
-const auto function_param_def =
-    a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>];
-const auto function_def =
-    maybe("fn") > a_name[set_to<&tree::FunctionDecl::name>] > mark("(") >
-    (maybe_mark(")") | (function_param[push_to<&tree::FunctionDecl::params>] >
-                        *(mark(",") > function_param[push_to<&tree::FunctionDecl::params>]) > mark(")"))) >
-    mark("->") > type[set_to<&tree::FunctionDecl::result>] > mark("=") > expression[set_to<&tree::FunctionDecl::body>];
+                                word("rounds") > word("then") > fallback[text_to<&tree::RefillDecl::then>]);
+const auto function_param_def = a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>];
+const auto function_def = maybe("fn") > a_name[set_to<&tree::FunctionDecl::name>] > mark("(") >
+                          (maybe_mark(")") | (function_param[push_to<&tree::FunctionDecl::params>] >
+                                              *(mark(",") > function_param[push_to<&tree::FunctionDecl::params>]) >
+                                              mark(")"))) > mark("->") > type[set_to<&tree::FunctionDecl::result>] >
+                          mark("=") > expression[set_to<&tree::FunctionDecl::body>];
 const auto hit_def = maybe("hit") > word("when") > ValueHere("a condition") > expression[set];
 const auto flat_def = maybe("flat") > word("within") > expression[set];
 
@@ -107,12 +106,18 @@ BOOST_SPIRIT_DEFINE(type, range, function_param, policy, param, state_decl, inpu
 
 }  // namespace
 
-void read_policy(State& s, Iterator first, Iterator last, tree::Name& found) { read_all(s, first, last, policy, found); }
-void read_param(State& s, Iterator first, Iterator last, tree::Param& found) { read_all(s, first, last, param, found); }
+void read_policy(State& s, Iterator first, Iterator last, tree::Name& found) {
+  read_all(s, first, last, policy, found);
+}
+void read_param(State& s, Iterator first, Iterator last, tree::Param& found) {
+  read_all(s, first, last, param, found);
+}
 void read_state(State& s, Iterator first, Iterator last, tree::StateDecl& found) {
   read_all(s, first, last, state_decl, found);
 }
-void read_input(State& s, Iterator first, Iterator last, tree::InputDecl& found) { read_all(s, first, last, input, found); }
+void read_input(State& s, Iterator first, Iterator last, tree::InputDecl& found) {
+  read_all(s, first, last, input, found);
+}
 void read_budget(State& s, Iterator first, Iterator last, tree::BudgetDecl& found) {
   read_all(s, first, last, budget, found);
 }
@@ -122,7 +127,11 @@ void read_refill(State& s, Iterator first, Iterator last, tree::RefillDecl& foun
 void read_function(State& s, Iterator first, Iterator last, tree::FunctionDecl& found) {
   read_all(s, first, last, function, found);
 }
-void read_hit(State& s, Iterator first, Iterator last, tree::ExprId& found) { read_all(s, first, last, hit, found); }
-void read_flat(State& s, Iterator first, Iterator last, tree::ExprId& found) { read_all(s, first, last, flat, found); }
+void read_hit(State& s, Iterator first, Iterator last, tree::ExprId& found) {
+  read_all(s, first, last, hit, found);
+}
+void read_flat(State& s, Iterator first, Iterator last, tree::ExprId& found) {
+  read_all(s, first, last, flat, found);
+}
 
 }  // namespace allot::lang::grammar

@@ -37,8 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> meant{{
     {"-=", "write `=`"},
 }};
 
-constexpr std::array<std::string_view, 16> two_characters{"&&", "||", "**", "//", "==", "<=", ">=", "!=",
-                                                          "??", "->", "..", ":=", "=>", "++", "+=", "-="};
+constexpr std::array<std::string_view, 16> two_characters{
+    "&&", "||", "**", "//", "==", "<=", ">=", "!=", "??", "->", "..", ":=", "=>", "++", "+=", "-="};
 
 std::string shown(std::string_view token) {
   if (token == "\"") return "a string";

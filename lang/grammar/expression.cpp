@@ -62,16 +62,15 @@ constexpr auto as_test = [](const auto& context) {
 constexpr auto as_operand = [](const auto& context) {
   x3::_val(context).push_back(Link{Link::Kind::Operand, {}, x3::_attr(context)});
 };
-constexpr auto climbed = [](const auto& context) {
-  x3::_val(context) = climb(x3::_attr(context), state(context));
-};
+constexpr auto climbed = [](const auto& context) { x3::_val(context) = climb(x3::_attr(context), state(context)); };
 
 // Postfixes nest in the tree, so their number is its depth.
 void check_postfixes(State& s, tree::ExprId base, Span span) {
   int depth = 0;
   for (auto id = base; s.at(id).kind == Kind::Field || s.at(id).kind == Kind::Index; id = s.at(id).args[0]) ++depth;
   if (depth >= limits.depth) {
-    s.refuse("E0007", span, "nested more than " + std::to_string(limits.depth) + " deep", "name the inner parts with `let`");
+    s.refuse("E0007", span, "nested more than " + std::to_string(limits.depth) + " deep",
+             "name the inner parts with `let`");
   }
 }
 
@@ -106,9 +105,9 @@ constexpr auto extend = [](const auto& context) {
 constexpr auto callee = [](const auto& context) {
   auto& expr = x3::_val(context);
   expr.text = x3::_attr(context).text;
-  expr.kind = expr.text == "undefined"                             ? Kind::Undefined
+  expr.kind = expr.text == "undefined"                      ? Kind::Undefined
               : expr.text == "true" || expr.text == "false" ? Kind::Bool
-                                                             : Kind::Name;
+                                                            : Kind::Name;
 };
 constexpr auto as_call = [](const auto& context) { x3::_val(context).kind = Kind::Call; };
 constexpr auto given_arguments = [](const auto& context) {
@@ -177,37 +176,38 @@ const Rule<tree::Expr, AllotTag> allot{"an allotment"};
 const auto expression_def = chain[climbed];
 const auto chain_def = *prefix[as_prefix] >> postfix[as_operand] >>
                        *(undefined_test[as_test] | (infix[as_infix] > *prefix[as_prefix] > postfix[as_operand]));
-const auto postfix_def =
-    value[set] >> *((dot > a_field[as_field]) | (maybe_mark("[") > expression[as_index] > closing_bracket[extend]));
+const auto postfix_def = value[set] >> *((dot > a_field[as_field]) |
+                                         (maybe_mark("[") > expression[as_index] > closing_bracket[extend]));
 const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > expression[set] > mark(")")) |
                        conditional[add] | allot[add] | record[add] | call[add] | Want("a value");
 
-const auto call_def = spanned(operand_name[callee] >>
-                      -(maybe_mark("(")[as_call] > (maybe_mark(")") | (arguments[given_arguments] > mark(")")))));
-const auto arguments_def =
-    argument[push_argument] >> (tail[comprehended] | *(mark(",") > argument[push_argument]));
+const auto call_def = spanned(
+    operand_name[callee] >> -(maybe_mark("(")[as_call] > (maybe_mark(")") | (arguments[given_arguments] > mark(")")))));
+const auto arguments_def = argument[push_argument] >> (tail[comprehended] | *(mark(",") > argument[push_argument]));
 const auto argument_def = -label[set_to<&Argument::label>] >> expression[set_to<&Argument::value>];
 const auto tail_def = maybe("for") > a_name[text_to<&Tail::variable>] > word("in") > expression[set_to<&Tail::source>] >
                       -(maybe("where") > expression[set_to<&Tail::where>]);
-const auto conditional_def = spanned(maybe("if")[is_a<Kind::If>] > ValueHere("a condition") > expression[push_arg] > word("then") >
-                             expression[push_arg] > word("else") > expression[push_arg]);
-const auto list_def = spanned(maybe_mark("[")[is_a<Kind::List>] >
-                      (maybe_mark("]") | (arguments[given_arguments] > mark("]"))));
-const auto record_def = spanned(record_name[named_text] > maybe_mark("{")[is_a<Kind::Record>] >
-                        (maybe_mark("}") | (a_field[push_label] > mark(":") > expression[push_arg] >
-                                            *(mark(",") > a_field[push_label] > mark(":") > expression[push_arg]) >
-                                            mark("}"))));
-const auto allot_def = spanned(maybe("allot")[is_a<Kind::Allot>] >> !maybe_mark("(") >> ValueHere("a budget") >>
-    expression[push_arg] > word("over") > a_name[push_label] > word("in") > expression[push_arg] > mark(",") >
-    a_name[push_label] > word("in") > expression[push_arg] > mark("..") > expression[push_arg] >
-    ((maybe("maximizing")[with_text<maximizing>] > expression[push_arg]) |
-     (maybe("minimizing")[with_text<minimizing>] > expression[push_arg]) |
-     (word("in")[with_text<proportion>] > word("proportion") > word("to") > expression[push_arg])));
+const auto conditional_def = spanned(maybe("if")[is_a<Kind::If>] > ValueHere("a condition") > expression[push_arg] >
+                                     word("then") > expression[push_arg] > word("else") > expression[push_arg]);
+const auto list_def =
+    spanned(maybe_mark("[")[is_a<Kind::List>] > (maybe_mark("]") | (arguments[given_arguments] > mark("]"))));
+const auto record_def =
+    spanned(record_name[named_text] > maybe_mark("{")[is_a<Kind::Record>] >
+            (maybe_mark("}") | (a_field[push_label] > mark(":") > expression[push_arg] >
+                                *(mark(",") > a_field[push_label] > mark(":") > expression[push_arg]) > mark("}"))));
+const auto allot_def =
+    spanned(maybe("allot")[is_a<Kind::Allot>] >> !maybe_mark("(") >> ValueHere("a budget") >> expression[push_arg] >
+            word("over") > a_name[push_label] > word("in") > expression[push_arg] > mark(",") > a_name[push_label] >
+            word("in") > expression[push_arg] > mark("..") > expression[push_arg] >
+            ((maybe("maximizing")[with_text<maximizing>] > expression[push_arg]) |
+             (maybe("minimizing")[with_text<minimizing>] > expression[push_arg]) |
+             (word("in")[with_text<proportion>] > word("proportion") > word("to") > expression[push_arg])));
 
-const auto string_def = spanned(maybe_mark("\"")[is_a<Kind::String>] >
-                        *(text_piece[push_text] | (hole_begin > expression[push_hole] > mark("}"))) > string_end);
-const auto count_def = integer[add] | (maybe_mark("(") > expression[set] > mark(")")) |
-                       (!maybe("of") >> call[add]) | Want("a number");
+const auto string_def =
+    spanned(maybe_mark("\"")[is_a<Kind::String>] >
+            *(text_piece[push_text] | (hole_begin > expression[push_hole] > mark("}"))) > string_end);
+const auto count_def =
+    integer[add] | (maybe_mark("(") > expression[set] > mark(")")) | (!maybe("of") >> call[add]) | Want("a number");
 
 BOOST_SPIRIT_DEFINE(chain, postfix, value, call, arguments, argument, tail, conditional, list, record, allot)
 

@@ -99,28 +99,30 @@ const Rule<tree::Handler, HandlerTag> handler{"a handler"};
 
 const auto statement_def = spanned(let | a_rule | remember | metric | loop);
 const auto let_def = maybe("let")[is_a<Kind::Let>] > a_name[set_to<&Statement::name>] > mark("=") > expression[value];
-const auto a_rule_def =
-    (maybe("when")[is_a<Kind::When>] > ValueHere("a condition") > expression[condition] > word("then") >
-     verdict[set_to<&Statement::verdict>]) |
-    (maybe("otherwise")[is_a<Kind::Otherwise>] > verdict[set_to<&Statement::verdict>]) |
-    (action_here >> x3::eps[is_a<Kind::Bare>] >> verdict[set_to<&Statement::verdict>]);
+const auto a_rule_def = (maybe("when")[is_a<Kind::When>] > ValueHere("a condition") > expression[condition] >
+                         word("then") > verdict[set_to<&Statement::verdict>]) |
+                        (maybe("otherwise")[is_a<Kind::Otherwise>] > verdict[set_to<&Statement::verdict>]) |
+                        (action_here >> x3::eps[is_a<Kind::Bare>] >> verdict[set_to<&Statement::verdict>]);
 const auto remember_def = maybe("remember")[is_a<Kind::Remember>] > a_name[target_name] >
                           -(maybe_mark("[") > expression[target_key] > mark("]")) > mark("=") > expression[value];
 const auto metric_def =
     (maybe("report")[is_a<Kind::Report>] > a_name[set_to<&Statement::name>] > mark("=") > expression[value]) |
     (maybe("warn")[is_a<Kind::Warn>] > word("when") > ValueHere("a condition") > expression[condition] >
      word("because") > (string[warn_reason] | Want("a string")));
-const auto loop_def = maybe("for")[is_a<Kind::ForEach>] > word("each") > a_name[set_to<&Statement::name>] > word("in") >
-                      expression[value] > block[set_to<&Statement::body>];
-const auto block_def = mark("{") > *statement[push_statement] > (maybe_mark("}") | Want("a statement", block_words) | Want("`}`"));
+const auto loop_def = maybe("for")[is_a<Kind::ForEach>] > word("each") > a_name[set_to<&Statement::name>] >
+                      word("in") > expression[value] > block[set_to<&Statement::body>];
+const auto block_def = mark("{") > *statement[push_statement] >
+                       (maybe_mark("}") | Want("a statement", block_words) | Want("`}`"));
 
-const auto head_rule_def = spanned(((maybe("every")[every] > ((maybe("turn")[turn]) | (count[set_to<&tree::Handler::number>] > word("tokens")[tokens]))) |
-     (point[text_to<&tree::Handler::point>] > -(!maybe("of") >> count[set_to<&tree::Handler::number>]))) > word("of") >
-    subject[text_to<&tree::Handler::subject>] > a_name[set_to<&tree::Handler::variable>]);
-const auto handler_def = spanned(maybe("on") > head_rule[head] >
-                         -(maybe("by") > expression[push_to<&tree::Handler::keys>] >
-                           *(mark(",") > expression[push_to<&tree::Handler::keys>])) >
-                         block[set_to<&tree::Handler::statements>]);
+const auto head_rule_def =
+    spanned(((maybe("every")[every] >
+              ((maybe("turn")[turn]) | (count[set_to<&tree::Handler::number>] > word("tokens")[tokens]))) |
+             (point[text_to<&tree::Handler::point>] > -(!maybe("of") >> count[set_to<&tree::Handler::number>]))) >
+            word("of") > subject[text_to<&tree::Handler::subject>] > a_name[set_to<&tree::Handler::variable>]);
+const auto handler_def =
+    spanned(maybe("on") > head_rule[head] > -(maybe("by") > expression[push_to<&tree::Handler::keys>] >
+                                              *(mark(",") > expression[push_to<&tree::Handler::keys>])) >
+            block[set_to<&tree::Handler::statements>]);
 
 BOOST_SPIRIT_DEFINE(statement, let, a_rule, remember, metric, loop, head_rule, handler)
 

@@ -32,8 +32,12 @@ struct Word : x3::parser<Word> {
     return state(context).word(first, last, text, wanted);
   }
 };
-constexpr Word word(const char* text) { return {text, true}; }
-constexpr Word maybe(const char* text) { return {text, false}; }  // first word of an alternative
+constexpr Word word(const char* text) {
+  return {text, true};
+}
+constexpr Word maybe(const char* text) {
+  return {text, false};
+}  // first word of an alternative
 
 struct Mark : x3::parser<Mark> {
   using attribute_type = x3::unused_type;
@@ -46,8 +50,12 @@ struct Mark : x3::parser<Mark> {
     return state(context).mark(first, last, text, wanted);
   }
 };
-constexpr Mark mark(const char* text) { return {text, true}; }
-constexpr Mark maybe_mark(const char* text) { return {text, false}; }
+constexpr Mark mark(const char* text) {
+  return {text, true};
+}
+constexpr Mark maybe_mark(const char* text) {
+  return {text, false};
+}
 
 // A token with a value: `bool State::function(first, last, value)`.
 template <typename Value, bool (State::*function)(Iterator&, Iterator, Value&)>
@@ -123,8 +131,10 @@ struct Want : x3::parser<Want> {
   constexpr explicit Want(const char* w, const std::vector<std::string>& (*c)() = nullptr) : what(w), words(c) {}
   template <typename AnyContext, typename Outer, typename Attribute>
   bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, Attribute&) const {
-    if (words != nullptr) state(context).want(first, last, what, words());
-    else state(context).want(first, last, what);
+    if (words != nullptr)
+      state(context).want(first, last, what, words());
+    else
+      state(context).want(first, last, what);
     return false;
   }
 };
@@ -177,9 +187,8 @@ inline constexpr auto add = [](const auto& context) {
 template <auto member>
 inline constexpr auto set_to = [](const auto& context) { x3::_val(context).*member = std::move(x3::_attr(context)); };
 template <auto member>
-inline constexpr auto push_to = [](const auto& context) {
-  (x3::_val(context).*member).push_back(std::move(x3::_attr(context)));
-};
+inline constexpr auto push_to =
+    [](const auto& context) { (x3::_val(context).*member).push_back(std::move(x3::_attr(context))); };
 template <auto member>
 inline constexpr auto text_to = [](const auto& context) { x3::_val(context).*member = x3::_attr(context).text; };
 

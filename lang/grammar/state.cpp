@@ -9,7 +9,9 @@
 namespace allot::lang::grammar {
 namespace {
 
-std::string quoted(std::string_view text) { return fmt::format("`{}`", text); }
+std::string quoted(std::string_view text) {
+  return fmt::format("`{}`", text);
+}
 
 }  // namespace
 
@@ -132,7 +134,8 @@ bool State::record_name(Iterator& first, Iterator last, std::string& found) {
 bool State::prefix(Iterator& first, Iterator last, Symbol& found) {
   const auto begin = skip(first, last);
   const auto text = word_at(begin, last);
-  const std::size_t size = text == "not" ? 3 : begin != last && *begin == '-' && !(begin + 1 != last && begin[1] == '>');
+  const std::size_t size =
+      text == "not" ? 3 : begin != last && *begin == '-' && !(begin + 1 != last && begin[1] == '>');
   if (size == 0) return false;
   first = begin + size;
   found = {std::string(begin, first), span(begin, first)};
@@ -183,13 +186,16 @@ bool State::value_here(Iterator first, Iterator last, std::string_view what) {
   const auto begin = skip(first, last);
   const auto text = word_at(begin, last);
   const bool word = !text.empty() && (!is_reserved(text) || text == "not" || text == "if");
-  const bool mark = begin != last && (is_digit(*begin) || std::string_view("-([\"").find(*begin) != std::string_view::npos);
+  const bool mark =
+      begin != last && (is_digit(*begin) || std::string_view("-([\"").find(*begin) != std::string_view::npos);
   if (word || mark) return true;
   want(first, last, what);
   return false;
 }
 
-bool State::action_here(Iterator first, Iterator last) { return is_action_word(word_at(skip(first, last), last)); }
+bool State::action_here(Iterator first, Iterator last) {
+  return is_action_word(word_at(skip(first, last), last));
+}
 
 bool State::subset_here(Iterator first, Iterator last) {
   const auto begin = skip(first, last);
@@ -235,11 +241,13 @@ tree::ExprId State::add(tree::Expr expr) {
   return static_cast<tree::ExprId>(tree_.exprs.size()) - 1;
 }
 
-std::string_view State::text(Span span) const { return source_.text(span); }
+std::string_view State::text(Span span) const {
+  return source_.text(span);
+}
 
 void State::refuse(std::string code, Span span, std::string message, std::string help) const {
-  throw Refused{Diagnostic{
-      .code = std::move(code), .span = span, .message = std::move(message), .help = std::move(help)}};
+  throw Refused{
+      Diagnostic{.code = std::move(code), .span = span, .message = std::move(message), .help = std::move(help)}};
 }
 
 }  // namespace allot::lang::grammar

@@ -17,7 +17,8 @@ constexpr auto titled = [](const auto& context) {
   auto& s = state(context);
   const auto& string = x3::_attr(context);
   for (const auto& part : string.parts) {
-    if (part.hole != tree::none) s.refuse("E0006", string.span, "the title of a test holds no values", "write the braces twice: {{ }}");
+    if (part.hole != tree::none)
+      s.refuse("E0006", string.span, "the title of a test holds no values", "write the braces twice: {{ }}");
     x3::_val(context).title += part.text;
   }
 };
@@ -37,21 +38,25 @@ const Rule<tree::TestDecl, TestTag> test{"a test"};
 
 const auto setting_def = a_name[set_to<&tree::Setting::name>] > mark("=") > expression[set_to<&tree::Setting::value>];
 const auto given_def = a_name[set_to<&tree::Given::name>] > mark("=") > expression[set_to<&tree::Given::value>];
-const auto expect_def = spanned(maybe("expect") >
+const auto expect_def = spanned(
+    maybe("expect") >
     ((decision_here > a_point[text_to<&tree::Expect::point>] > mark("(") > a_name[set_to<&tree::Expect::subject>] >
-      mark(")") >
-      ((maybe("is") > verdict[set_to<&tree::Expect::verdict>]) | (word("because") > string[reason]))) |
-     (ValueHere("a condition, or a decision such as `turn(g) is stop`") > expression[set_to<&tree::Expect::condition>])));
-const auto test_def = spanned(maybe("test") > (string[titled] | Want("a title in quotes")) > mark("{") >
-    *((maybe("with") > setting[push_to<&tree::TestDecl::settings>] >
-       *(mark(",") > setting[push_to<&tree::TestDecl::settings>])) |
-      (maybe("given") > given[push_to<&tree::TestDecl::givens>]) | expect[push_to<&tree::TestDecl::expects>]) >
-    (maybe_mark("}") | Want("`with`, `given`, `expect` or `}`", test_words)));
+      mark(")") > ((maybe("is") > verdict[set_to<&tree::Expect::verdict>]) | (word("because") > string[reason]))) |
+     (ValueHere("a condition, or a decision such as `turn(g) is stop`") >
+      expression[set_to<&tree::Expect::condition>])));
+const auto test_def =
+    spanned(maybe("test") > (string[titled] | Want("a title in quotes")) > mark("{") >
+            *((maybe("with") > setting[push_to<&tree::TestDecl::settings>] >
+               *(mark(",") > setting[push_to<&tree::TestDecl::settings>])) |
+              (maybe("given") > given[push_to<&tree::TestDecl::givens>]) | expect[push_to<&tree::TestDecl::expects>]) >
+            (maybe_mark("}") | Want("`with`, `given`, `expect` or `}`", test_words)));
 
 BOOST_SPIRIT_DEFINE(setting, given, expect, test)
 
 }  // namespace
 
-void read_test(State& s, Iterator first, Iterator last, tree::TestDecl& found) { read_all(s, first, last, test, found); }
+void read_test(State& s, Iterator first, Iterator last, tree::TestDecl& found) {
+  read_all(s, first, last, test, found);
+}
 
 }  // namespace allot::lang::grammar

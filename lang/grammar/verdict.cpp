@@ -29,8 +29,10 @@ struct PromptActionTag;
 const Rule<Action, ActionTag> action{"an action"};
 const Rule<Action, PromptActionTag> later_action{"an action"};
 
-const auto action_def = spanned(maybe("continue")[is_a<Kind::Continue>] |
-    (maybe("stop")[is_a<Kind::Stop>] > -(maybe("where")[is_a<Kind::StopWhere>] > ValueHere("a condition") > expression[amount])) |
+const auto action_def = spanned(
+    maybe("continue")[is_a<Kind::Continue>] |
+    (maybe("stop")[is_a<Kind::Stop>] >
+     -(maybe("where")[is_a<Kind::StopWhere>] > ValueHere("a condition") > expression[amount])) |
     (maybe("sample")[is_a<Kind::SampleMore>] > expression[amount] > word("more")) |
     (maybe("complete")[is_a<Kind::CompleteTo>] > word("to") > expression[amount]) |
     (maybe("start")[is_a<Kind::Start>] > expression[amount] > word("each") >
@@ -43,25 +45,27 @@ const auto action_def = spanned(maybe("continue")[is_a<Kind::Continue>] |
     maybe("refill")[is_a<Kind::Refill>] | maybe("leave")[is_a<Kind::Leave>] | later_action[set] |
     Want("a verdict", action_words));
 
-const auto later_action_def = spanned((maybe("branch")[is_a<Kind::Branch>] > expression[amount]) |
-    (maybe("evict")[is_a<Kind::Evict>] >
-     ((maybe("until") > expression[amount]) | (maybe("for")[target<good_target>] > word("good")) |
-      Want("`until` or `for good`"))) |
-    maybe("readmit")[is_a<Kind::Readmit>] |
-    (maybe("take")[is_a<Kind::Take>] >
-     ((maybe("where")[target<where_target>] > ValueHere("a condition") > expression[amount]) |
-      (expression[amount] >
-       -(maybe("by")[target<by_target>] > -maybe("weight")[target<weight_target>] > expression[second])))) |
-    (maybe("set")[is_a<Kind::Set>] > a_target[text_to<&Action::target>] > mark("=") > expression[amount]) |
-    (maybe("replay")[is_a<Kind::Replay>] > word("up") > word("to") > expression[amount] > word("by") > expression[second]));
+const auto later_action_def =
+    spanned((maybe("branch")[is_a<Kind::Branch>] > expression[amount]) |
+            (maybe("evict")[is_a<Kind::Evict>] >
+             ((maybe("until") > expression[amount]) | (maybe("for")[target<good_target>] > word("good")) |
+              Want("`until` or `for good`"))) |
+            maybe("readmit")[is_a<Kind::Readmit>] |
+            (maybe("take")[is_a<Kind::Take>] >
+             ((maybe("where")[target<where_target>] > ValueHere("a condition") > expression[amount]) |
+              (expression[amount] >
+               -(maybe("by")[target<by_target>] > -maybe("weight")[target<weight_target>] > expression[second])))) |
+            (maybe("set")[is_a<Kind::Set>] > a_target[text_to<&Action::target>] > mark("=") > expression[amount]) |
+            (maybe("replay")[is_a<Kind::Replay>] > word("up") > word("to") > expression[amount] > word("by") >
+             expression[second]));
 
 constexpr auto reason = [](const auto& context) {
   x3::_val(context).because = state(context).add(std::move(x3::_attr(context)));
 };
 
-const auto verdict_def = spanned(action[push_to<&tree::Verdict::actions>] >>
-                         *(mark(",") > action[push_to<&tree::Verdict::actions>]) >>
-                         -(word("because") > (string[reason] | Want("a string"))));
+const auto verdict_def =
+    spanned(action[push_to<&tree::Verdict::actions>] >> *(mark(",") > action[push_to<&tree::Verdict::actions>]) >>
+            -(word("because") > (string[reason] | Want("a string"))));
 
 BOOST_SPIRIT_DEFINE(action, later_action)
 

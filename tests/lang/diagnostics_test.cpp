@@ -5,11 +5,15 @@
 using namespace allot::lang;
 
 TEST_CASE("places count lines of every kind and columns in code points") {
-  const Source source("s", "\xEF\xBB\xBFone\r\ntwo\rthr\xC3\xA9" "e\n\n\tfive");
+  const Source source("s",
+                      "\xEF\xBB\xBFone\r\ntwo\rthr\xC3\xA9"
+                      "e\n\n\tfive");
   CHECK(source.line_count() == 5);
   CHECK(source.line(1) == "one");
   CHECK(source.line(2) == "two");
-  CHECK(source.line(3) == "thr\xC3\xA9" "e");
+  CHECK(source.line(3) ==
+        "thr\xC3\xA9"
+        "e");
   CHECK(source.line(4).empty());
   CHECK(source.line(5) == "\tfive");
   CHECK(source.line(6).empty());
@@ -19,7 +23,7 @@ TEST_CASE("places count lines of every kind and columns in code points") {
   };
   CHECK(at("one") == std::pair{1, 1});
   CHECK(at("two") == std::pair{2, 1});
-  CHECK(at("e\n") == std::pair{3, 5});  // é is one column
+  CHECK(at("e\n") == std::pair{3, 5});   // é is one column
   CHECK(at("five") == std::pair{5, 2});  // a tab is one column
   CHECK(source.place(10'000).line == 5);
   CHECK(source.text({2, 10'000}).size() == source.text().size() - 2);
@@ -28,7 +32,8 @@ TEST_CASE("places count lines of every kind and columns in code points") {
 
 // The form is that of models.md §3.1.
 TEST_CASE("a diagnostic is shown with its line, marks, label, contexts and help") {
-  const Source source("early.allot", "policy early\nparam at: turns = 10\non turn at of group g {\n  when g.tokens >= at\n}\n");
+  const Source source("early.allot",
+                      "policy early\nparam at: turns = 10\non turn at of group g {\n  when g.tokens >= at\n}\n");
   const auto offset = [&](std::string_view text, std::size_t from = 0) {
     return static_cast<std::uint32_t>(source.text().find(text, from));
   };
@@ -59,10 +64,14 @@ TEST_CASE("tabs are kept, wide letters take two columns, deceptive ones are spel
   const Source wide("w", "\xE6\xBC\xA2 x");
   CHECK(render({.code = "E1", .span = {4, 5}, .message = "m"}, wide) ==
         "error[E1]: m\n  --> w:1:3\n   1 | \xE6\xBC\xA2 x\n     |    ^\n");
-  const Source trick("u", "a\xE2\x80\xAE" "b");
+  const Source trick("u",
+                     "a\xE2\x80\xAE"
+                     "b");
   CHECK(render({.code = "E1", .span = {1, 4}, .message = "m"}, trick) ==
         "error[E1]: m\n  --> u:1:2\n   1 | a<U+202E>b\n     |  ^^^^^^^^\n");
-  const Source bytes("b", "a\xFF" "b");
+  const Source bytes("b",
+                     "a\xFF"
+                     "b");
   CHECK(render({.code = "E1", .span = {1, 2}, .message = "m"}, bytes) ==
         "error[E1]: m\n  --> b:1:2\n   1 | a<FF>b\n     |  ^^^^\n");
 }
@@ -79,7 +88,10 @@ TEST_CASE("diagnostics are sorted by place, one per place and code, and at most 
   const Source source("s", std::string(200, 'x'));
   Diagnostics diagnostics;
   for (std::uint32_t i = 0; i < 60; ++i) {
-    diagnostics.add({.severity = i % 2 == 0 ? Severity::Error : Severity::Warning, .code = "E1", .span = {59 - i, 60}, .message = "m"});
+    diagnostics.add({.severity = i % 2 == 0 ? Severity::Error : Severity::Warning,
+                     .code = "E1",
+                     .span = {59 - i, 60},
+                     .message = "m"});
     diagnostics.add({.severity = Severity::Warning, .code = "E1", .span = {59 - i, 60}, .message = "again"});
   }
   CHECK(diagnostics.has_errors());
@@ -113,10 +125,10 @@ TEST_CASE("near matches are near, or there is none") {
   CHECK(near_match("reward_maen", names) == "reward_mean");
   CHECK(near_match("hist", names) == "hits");
   CHECK(near_match("whne", names) == "when");
-  CHECK(near_match("is", names).empty());        // two letters may mean anything
+  CHECK(near_match("is", names).empty());  // two letters may mean anything
   CHECK(near_match("tokens", names).empty());
   CHECK(near_match("zebra", names).empty());
   CHECK(near_match("", names).empty());
-  CHECK(near_match("hits", {"hits"}).empty());   // the name itself is no suggestion
+  CHECK(near_match("hits", {"hits"}).empty());  // the name itself is no suggestion
   CHECK(near_match(std::string(100'000, 'a'), names).empty());
 }

@@ -43,9 +43,14 @@ TEST_CASE("2,000 damaged programs are read or refused with a place") {
       const auto at = random() % tokens.size();
       const auto other = random() % tokens.size();
       switch (random() % 3) {
-        case 0: tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at)); break;
-        case 1: tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(other), tokens[at]); break;
-        default: std::swap(tokens[at], tokens[other]);
+        case 0:
+          tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
+          break;
+        case 1:
+          tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(other), tokens[at]);
+          break;
+        default:
+          std::swap(tokens[at], tokens[other]);
       }
     }
     std::string text;

@@ -267,8 +267,9 @@ test "one" {
 }
 
 TEST_CASE("several items may share a line, one item many lines") {
-  const auto p = clean("policy p param a: int = 1 param b: int = a on finish of group g { train } hit when\n reward\n"
-                       ">= 1 refill at most 3 rounds\n  then abort\n");
+  const auto p = clean(
+      "policy p param a: int = 1 param b: int = a on finish of group g { train } hit when\n reward\n"
+      ">= 1 refill at most 3 rounds\n  then abort\n");
   CHECK(p.file.params.size() == 2);
   CHECK(p.file.handlers.size() == 1);
   CHECK(p.file.hit != tree::none);
@@ -281,7 +282,8 @@ TEST_CASE("names of items that could not be read are remembered") {
 }
 
 TEST_CASE("a mistake in one handler leaves the others") {
-  const auto p = parsed(allot::test::read_file(std::string(ALLOT_SOURCE_DIR) + "/tests/golden/syntax/missing_brace.allot"));
+  const auto p =
+      parsed(allot::test::read_file(std::string(ALLOT_SOURCE_DIR) + "/tests/golden/syntax/missing_brace.allot"));
   CHECK(p.diagnostics.all().size() == 2);  // the brace, and an unrelated one in the second handler
   CHECK(p.file.handlers.size() == 1);      // the third
 }
@@ -289,9 +291,12 @@ TEST_CASE("a mistake in one handler leaves the others") {
 TEST_CASE("a missing `then` on line 40 of 60 is reported on line 40") {
   std::string text = "policy p\non finish of group g {\n";
   for (int line = 3; line < 60; ++line) {
-    if (line == 40) text += "  when g.hits > 40\n";
-    else if (line == 41) text += "    drop\n";
-    else text += "  when g.hits > " + std::to_string(line) + " then drop\n";
+    if (line == 40)
+      text += "  when g.hits > 40\n";
+    else if (line == 41)
+      text += "    drop\n";
+    else
+      text += "  when g.hits > " + std::to_string(line) + " then drop\n";
   }
   text += "}\n";
   const auto p = parsed(text);

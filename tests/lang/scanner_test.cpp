@@ -29,7 +29,9 @@ std::string repeated(const std::string& text, int times) {
 }
 
 // Of this process's own time, so that a busy machine fails no test.
-double seconds_since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
+double seconds_since(std::clock_t begin) {
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
 
 // Runs `work` on a thread with a stack of 512 kB, as some host may.
 void on_small_stack(std::function<void()> work) {
@@ -57,11 +59,16 @@ TEST_CASE("100,000 levels of anything give one error at the level after the limi
     int before, at;
   };
   const std::vector<Case> cases{
-      {"(", "1", ")", 1, 0},       {"[", "1", "]", 1, 0},
-      {"f(", "1", ")", 1, 1},      {"-", "1", "", 1, 0},
-      {"not ", "true", "", 1, 0},  {"if c then ", "1", " else 2", 1, 0},
-      {"- (", "1", ")", 1, -1},    {"\"{", "1", "}\"", 1, 1},
-      {"sum(", "1", " for r in g.rollouts)", 1, 3}, {"x[", "1", "]", 1, 1},
+      {"(", "1", ")", 1, 0},
+      {"[", "1", "]", 1, 0},
+      {"f(", "1", ")", 1, 1},
+      {"-", "1", "", 1, 0},
+      {"not ", "true", "", 1, 0},
+      {"if c then ", "1", " else 2", 1, 0},
+      {"- (", "1", ")", 1, -1},
+      {"\"{", "1", "}\"", 1, 1},
+      {"sum(", "1", " for r in g.rollouts)", 1, 3},
+      {"x[", "1", "]", 1, 1},
       {"if a then b else ", "1", "", 1, 0},
   };
   for (const auto& c : cases) {
@@ -108,9 +115,16 @@ TEST_CASE("unclosed levels are refused like closed ones") {
 
 TEST_CASE("the deepest legal nesting is read on a small stack") {
   const std::string head = "policy p\nfn f(x: real) -> real = ";
-  for (const auto& [open, close] : std::vector<std::pair<std::string, std::string>>{
-           {"(", ")"}, {"[", "]"}, {"f(", ")"}, {"-", ""}, {"x[", "]"}, {"\"{", "}\""}, {"if x then ", " else 1"},
-           {"if x then 1 else ", ""}, {"1 + (", ")"}, {"f(y: ", ")"}}) {
+  for (const auto& [open, close] : std::vector<std::pair<std::string, std::string>>{{"(", ")"},
+                                                                                    {"[", "]"},
+                                                                                    {"f(", ")"},
+                                                                                    {"-", ""},
+                                                                                    {"x[", "]"},
+                                                                                    {"\"{", "}\""},
+                                                                                    {"if x then ", " else 1"},
+                                                                                    {"if x then 1 else ", ""},
+                                                                                    {"1 + (", ")"},
+                                                                                    {"f(y: ", ")"}}) {
     INFO(open);
     for (const int depth : {limits.depth, limits.depth + 1}) {
       Diagnostics diagnostics;
@@ -143,16 +157,15 @@ TEST_CASE("characters that deceive are refused wherever they stand") {
     const char* bytes;
     const char* name;
   };
-  for (const auto& c : {Case{"\xE2\x80\xAE", "right-to-left override, U+202E"},
-                        Case{"\xE2\x81\xA6", "left-to-right isolate, U+2066"},
-                        Case{"\xE2\x81\xA9", "pop directional isolate, U+2069"},
-                        Case{"\xE2\x80\x8B", "zero-width space, U+200B"},
-                        Case{"\xEF\xBB\xBF", "zero-width no-break space, U+FEFF"},
-                        Case{"\xC2\xAD", "soft hyphen, U+00AD"},
-                        Case{"\xE2\x80\xA8", "line separator, U+2028"}}) {
+  for (const auto& c :
+       {Case{"\xE2\x80\xAE", "right-to-left override, U+202E"}, Case{"\xE2\x81\xA6", "left-to-right isolate, U+2066"},
+        Case{"\xE2\x81\xA9", "pop directional isolate, U+2069"}, Case{"\xE2\x80\x8B", "zero-width space, U+200B"},
+        Case{"\xEF\xBB\xBF", "zero-width no-break space, U+FEFF"}, Case{"\xC2\xAD", "soft hyphen, U+00AD"},
+        Case{"\xE2\x80\xA8", "line separator, U+2028"}}) {
     INFO(c.name);
-    for (const std::string& place : {std::string("# a comment @\n"), std::string("on finish of group g { drop because \"@\" }\n"),
-                                     std::string("param thre@shold: real = 1\n"), std::string("@\n")}) {
+    for (const std::string& place :
+         {std::string("# a comment @\n"), std::string("on finish of group g { drop because \"@\" }\n"),
+          std::string("param thre@shold: real = 1\n"), std::string("@\n")}) {
       auto text = "policy p\n" + place;
       const auto at = text.find('@');
       text.replace(at, 1, c.bytes);
@@ -182,7 +195,9 @@ TEST_CASE("letters that look like ASCII are named") {
   CHECK(accent.all()[0].help == "write `e`");
   const auto wide = diagnostics_of("policy p\nparam \xEF\xBD\x81: real = 1\n");  // U+FF41
   CHECK(wide.all().at(0).message.find("full-width a, U+FF41") != std::string::npos);
-  const auto minus = diagnostics_of("policy p\nparam a: real = \xE2\x88\x92" "1\n");
+  const auto minus = diagnostics_of(
+      "policy p\nparam a: real = \xE2\x88\x92"
+      "1\n");
   CHECK(minus.all().at(0).message == "only strings and comments may hold this: minus sign, U+2212");
   CHECK(minus.all().at(0).help == "write `-`");
   const auto space = diagnostics_of("policy p\nparam a:\xC2\xA0real = 1\n");
@@ -195,8 +210,9 @@ TEST_CASE("bytes that are no UTF-8 are refused with their offset") {
     const char* bytes;
     const char* what;
   };
-  for (const auto& c : {Case{"\xC0\xAF", "overlong"}, Case{"\xE0\x80\xAF", "overlong"}, Case{"\xE6\xBC", "truncated"},
-                        Case{"\xFF", "never valid"}, Case{"\xED\xA0\x80", "surrogate"}, Case{"\xF5\x80\x80\x80", "too high"}}) {
+  for (const auto& c :
+       {Case{"\xC0\xAF", "overlong"}, Case{"\xE0\x80\xAF", "overlong"}, Case{"\xE6\xBC", "truncated"},
+        Case{"\xFF", "never valid"}, Case{"\xED\xA0\x80", "surrogate"}, Case{"\xF5\x80\x80\x80", "too high"}}) {
     INFO(c.what);
     const auto diagnostics = diagnostics_of(std::string("policy p # ") + c.bytes);
     REQUIRE(diagnostics.all().size() == 1);
@@ -213,7 +229,8 @@ TEST_CASE("huge input is refused by name and soon") {
   const auto many = diagnostics_of("policy p\n" + repeated("param a: int = 1\n", 50'000));
   CHECK(many.all().at(0).code == "E0024");
   CHECK(many.all().size() == 1);
-  const auto string = diagnostics_of("policy p\non finish of group g { drop because \"" + std::string(500'000, 'x') + "\" }");
+  const auto string =
+      diagnostics_of("policy p\non finish of group g { drop because \"" + std::string(500'000, 'x') + "\" }");
   CHECK(string.all().at(0).code == "E0025");
   const auto name = diagnostics_of("policy " + std::string(1'000'000, 'x') + " y\n");
   CHECK(name.all().size() == 1);
@@ -223,7 +240,8 @@ TEST_CASE("huge input is refused by name and soon") {
 }
 
 TEST_CASE("comments are kept by offset") {
-  const Source source("c", "# one\npolicy p # two\n## doc\nparam a: int = 1\non finish of group g { train # \"three\"\n}\n");
+  const Source source("c",
+                      "# one\npolicy p # two\n## doc\nparam a: int = 1\non finish of group g { train # \"three\"\n}\n");
   Diagnostics diagnostics;
   const auto scanned = scan(source, diagnostics);
   REQUIRE(scanned);
