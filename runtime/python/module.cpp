@@ -11,6 +11,8 @@
 #include <string>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/policy.h"
+#include "runtime/python/largest_group.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -18,14 +20,19 @@ using namespace allot::engine;
 
 namespace {
 
+// `allot.Error` in Python: what a policy, a file or a host got wrong, in the words of the engine.
+struct HostError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 template <typename T>
 T unwrap(allot::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().text());
+  if (!result) throw HostError(result.error().text());
   return *std::move(result);
 }
 
 void unwrap(allot::Result<void> result) {
-  if (!result) throw std::runtime_error(result.error().text());
+  if (!result) throw HostError(result.error().text());
 }
 
 Status parse_status(const std::string& word) {
@@ -49,7 +56,15 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.shadow = shadow;
   settings.holdout = holdout;
   settings.native = native;
+  const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
+}
+
+std::optional<std::int64_t> bound_of_groups(const std::string& policy,
+                                            const std::map<std::string, std::string>& parameters, int group_size) {
+  if (policy.empty()) return group_size;
+  const auto loaded = unwrap(load_policy(policy, parameters));
+  return allot::python::largest_group(loaded->program(), loaded->parameters(), group_size);
 }
 
 std::string fate_word(Fate fate) {
@@ -63,9 +78,12 @@ std::string fate_word(Fate fate) {
 }
 
 void bind_orders(nb::module_& module) {
-  nb::class_<RolloutRef>(module, "RolloutRef", "A rollout: group and sample, both from 0.")
+  nb::class_<RolloutRef>(module, "RolloutRef", "A rollout. Groups count from 0 over the run, samples within the group.")
       .def_ro("group", &RolloutRef::group)
-      .def_ro("sample", &RolloutRef::sample);
+      .def_ro("sample", &RolloutRef::sample)
+      .def("__repr__", [](const RolloutRef& ref) {
+        return "RolloutRef(group=" + std::to_string(ref.group) + ", sample=" + std::to_string(ref.sample) + ")";
+      });
   nb::class_<Start>(module, "Start", "Start samples first .. first + count - 1 of a group.")
       .def_ro("group", &Start::group)
       .def_ro("prompt", &Start::prompt)
@@ -74,31 +92,36 @@ void bind_orders(nb::module_& module) {
   nb::class_<GroupResult>(module, "GroupResult", "A group that ended, with what is to become of it.")
       .def_ro("group", &GroupResult::group)
       .def_ro("prompt", &GroupResult::prompt)
-      .def_ro("slot", &GroupResult::slot)
-      .def_ro("round", &GroupResult::round)
-      .def_ro("subset", &GroupResult::subset)
-      .def_ro("flat", &GroupResult::flat)
-      .def_ro("reason", &GroupResult::reason)
-      .def_ro("rule", &GroupResult::rule)
-      .def_prop_ro("fate", [](const GroupResult& r) { return fate_word(r.fate); }, "trained, dropped, surplus, cancelled")
-      .def_prop_ro("stopped", [](const GroupResult& r) { return r.gate.carried_out; })
-      .def_prop_ro("late", [](const GroupResult& r) { return r.gate.late; })
-      .def_prop_ro("normalize_over_group", [](const GroupResult& r) { return r.normalize == NormalizeOver::Group; });
+      .def_ro("slot", &GroupResult::slot, "Its place in the batch, from 0.")
+      .def_ro("round", &GroupResult::round, "1 for the first group of its slot, 2 for the first refill, …")
+      .def_ro("subset", &GroupResult::subset, "Samples to train on, ascending; empty unless trained.")
+      .def_ro("flat", &GroupResult::flat, "At least two scored rewards, and no spread among them.")
+      .def_ro("reason", &GroupResult::reason, "What the rule said after `because`; may be empty.")
+      .def_ro("rule", &GroupResult::rule, "\"file:line\" of the rule that decided; empty for the default.")
+      .def_prop_ro("fate", [](const GroupResult& group) { return fate_word(group.fate); },
+                   "\"trained\", \"dropped\", \"surplus\" or \"cancelled\".")
+      .def_prop_ro("stopped", [](const GroupResult& group) { return group.gate.carried_out; },
+                   "A `turn` rule stopped it while a rollout was alive.")
+      .def_prop_ro("late", [](const GroupResult& group) { return group.gate.late; },
+                   "A `turn` rule would have stopped it, but no rollout was alive any more.")
+      .def_prop_ro("normalize_over_group",
+                   [](const GroupResult& group) { return group.normalize == NormalizeOver::Group; },
+                   "Advantages are centred on all scored members, not on the subset alone.");
   nb::class_<Orders>(module, "Orders", "What the driver has to do now.")
-      .def_ro("start", &Orders::start)
-      .def_ro("stop", &Orders::stop)
-      .def_ro("hold", &Orders::hold)
+      .def_ro("start", &Orders::start, "Rollouts to start.")
+      .def_ro("stop", &Orders::stop, "Rollouts to end now; they are not reported again.")
+      .def_ro("hold", &Orders::hold, "Rollouts that take no turn until they are released.")
       .def_ro("release", &Orders::release)
-      .def_ro("closed", &Orders::closed)
-      .def_ro("batch_closed", &Orders::batch_closed);
+      .def_ro("closed", &Orders::closed, "Groups that ended.")
+      .def_ro("batch_closed", &Orders::batch_closed, "Nothing is outstanding: train, then call end_iteration().");
   nb::class_<IterationReport>(module, "IterationReport", "What an iteration gave to train on.")
       .def_ro("iteration", &IterationReport::iteration)
-      .def_ro("rounds", &IterationReport::rounds)
-      .def_ro("trained", &IterationReport::trained)
-      .def_ro("skip_update", &IterationReport::skip_update)
-      .def_ro("aborted", &IterationReport::aborted)
-      .def_ro("message", &IterationReport::message)
-      .def_ro("metrics", &IterationReport::metrics);
+      .def_ro("rounds", &IterationReport::rounds, "Fills of the batch, the first included.")
+      .def_ro("trained", &IterationReport::trained, "Groups to train on, in slot order.")
+      .def_ro("skip_update", &IterationReport::skip_update, "Take no optimiser step.")
+      .def_ro("aborted", &IterationReport::aborted, "The policy ends the run; `message` says why.")
+      .def_ro("message", &IterationReport::message, "One line for each thing a person should know.")
+      .def_ro("metrics", &IterationReport::metrics, "The same names in every iteration of one policy.");
 }
 
 Turn make_turn(const std::string& action, const std::string& observation, bool valid, int tokens, double logprob,
@@ -125,53 +148,72 @@ Ending make_ending(const std::string& status, std::optional<double> reward, std:
   return ending;
 }
 
-}  // namespace
-
-NB_MODULE(_allot, module) {
-  module.doc() = "The Allot engine: a policy file decides where rollouts go.";
-  bind_orders(module);
+void bind_engine(nb::module_& module) {
   nb::class_<Engine>(module, "Engine",
                      "One engine per run. Report what happened; carry out the orders that come back.\n\n"
-                     "policy: path of a .allot file, or '' for none. parameters: NAME to VALUE, as text.\n"
-                     "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.")
+                     "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
+                     "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"
+                     "turn_limit: turns of a rollout at most. tokens_per_turn: reserved from a budget before a turn.\n"
+                     "run_folder: where journal and state go; \"\" keeps nothing on disk.\n"
+                     "shadow: decide and log, change nothing. holdout: share of stops that are not carried out, 0..1.\n"
+                     "native: compile the policy in the background; it decides the same without.\n\n"
+                     "Raises allot.Error, from every method: what happened, where, what to do next.")
       .def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "native"_a = true)
       .def("begin_iteration",
-           [](Engine& e, int iteration, const std::vector<std::string>& prompts) {
-             nb::gil_scoped_release release;
-             return unwrap(e.begin_iteration(iteration, prompts));
+           [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
+             const nb::gil_scoped_release release;
+             return unwrap(engine.begin_iteration(iteration, prompts));
            },
            "iteration"_a, "prompts"_a, "`prompts`: the select order; slot s takes prompts[(round - 1) * slots + s].")
       .def("turn",
-           [](Engine& e, int group, int sample, const std::string& action, const std::string& observation, bool valid,
-              int tokens, double logprob, double entropy, int calls, bool last) {
+           [](Engine& engine, int group, int sample, const std::string& action, const std::string& observation,
+              bool valid, int tokens, double logprob, double entropy, int calls, bool last) {
              const Turn turn = make_turn(action, observation, valid, tokens, logprob, entropy, calls, last);
-             nb::gil_scoped_release release;
-             return unwrap(e.turn({group, sample}, turn));
+             const nb::gil_scoped_release release;
+             return unwrap(engine.turn({group, sample}, turn));
            },
            "group"_a, "sample"_a, "action"_a, "observation"_a = "", "valid"_a = true, "tokens"_a = 0, "logprob"_a = 0.0,
-           "entropy"_a = 0.0, "calls"_a = 0, "last"_a = false, "A turn was executed; `last` where ended() follows.")
+           "entropy"_a = 0.0, "calls"_a = 0, "last"_a = false,
+           "A turn was executed; `last` where ended() follows.\n\n"
+           "action: the world's canonical form, \"invalid\" for one it could not parse. logprob, entropy: summed over\n"
+           "the tokens that the model wrote, in nats.")
       .def("ended",
-           [](Engine& e, int group, int sample, const std::string& status, std::optional<double> reward,
+           [](Engine& engine, int group, int sample, const std::string& status, std::optional<double> reward,
               std::optional<double> raw_reward, const std::string& cause) {
              const Ending ending = make_ending(status, reward, raw_reward, cause);
-             nb::gil_scoped_release release;
-             return unwrap(e.ended({group, sample}, ending));
+             const nb::gil_scoped_release release;
+             return unwrap(engine.ended({group, sample}, ending));
            },
            "group"_a, "sample"_a, "status"_a = "completed", "reward"_a = nb::none(), "raw_reward"_a = nb::none(),
-           "cause"_a = "", "A rollout ended by itself. A reward of None is unscored, never 0.")
+           "cause"_a = "",
+           "A rollout ended by itself. A reward of None is unscored, never 0.\n\n"
+           "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.")
       .def("preview", &Engine::preview, "What there is to train on, once batch_closed was ordered.")
       .def("end_iteration",
-           [](Engine& e) {
-             nb::gil_scoped_release release;
-             return unwrap(e.end_iteration());
+           [](Engine& engine) {
+             const nb::gil_scoped_release release;
+             return unwrap(engine.end_iteration());
            },
            "The barrier after the iteration's last optimiser step.")
-      .def("unused_prompts", &Engine::unused_prompts)
-      .def("save_state", &Engine::save_state)
-      .def("restore", [](Engine& e, const std::string& state) { unwrap(e.restore(state)); }, "state"_a)
-      .def_prop_ro("seconds_spent", &Engine::seconds_spent)
+      .def("unused_prompts", &Engine::unused_prompts, "Prompts of the last iteration that were not opened.")
+      .def("save_state", &Engine::save_state, "The state at the last barrier, as one self-checking text.")
+      .def("restore", [](Engine& engine, const std::string& state) { unwrap(engine.restore(state)); }, "state"_a,
+           "Continues from save_state() of an engine with the same policy.")
+      .def_prop_ro("seconds_spent", &Engine::seconds_spent, "In policy and engine, since the engine was made.")
       .def_prop_ro("policy_name", &Engine::policy_name)
-      .def_prop_ro("policy_hash", &Engine::policy_hash);
+      .def_prop_ro("policy_hash", &Engine::policy_hash, "SHA-256 of the source, hexadecimal; empty without a policy.");
+}
+
+}  // namespace
+
+NB_MODULE(_allot, module) {
+  module.doc() = "The Allot engine: a policy file decides where rollouts go.";
+  module.attr("__version__") = ALLOT_VERSION;
+  nb::exception<HostError>(module, "Error", PyExc_RuntimeError);
+  bind_orders(module);
+  bind_engine(module);
+  module.def("largest_group", &bound_of_groups, "policy"_a, "parameters"_a, "group_size"_a,
+             "An upper bound of the rollouts of any group under a policy, or None where the text gives none.");
 }
