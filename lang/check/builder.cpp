@@ -132,7 +132,9 @@ NodeId Builder::copy(NodeId id, Copy& state) {
 
 std::optional<NodeId> Builder::element(NodeId vector, int loop, NodeId source) {
   const Node node = (*this)[vector];
-  if (vector == source) return make(Op::Element, element_of(node.type), node.span, {}, -1, loop);
+  const bool same_let = source != -1 && node.op == Op::Let && (*this)[source].op == Op::Let &&
+                        (*this)[source].index == node.index;
+  if (vector == source || same_let) return make(Op::Element, element_of(node.type), node.span, {}, -1, loop);
   switch (node.op) {
     case Op::Column: return make(Op::Element, element_of(node.type), node.span, {}, node.index, loop);
     case Op::Let: return element(handler.lets[static_cast<std::size_t>(node.index)].value, loop, source);

@@ -20,9 +20,12 @@ class Builder {
               std::int32_t loop = -1);
   NodeId constant(Cell cell, Type type, Span span);
 
-  const Node& operator[](NodeId id) const { return handler.nodes[static_cast<std::size_t>(id)]; }
+  // Poison has a node too, without meaning, so that a limit met half-way does no harm.
+  const Node& operator[](NodeId id) const { return id == poison ? nothing_ : handler.nodes[static_cast<std::size_t>(id)]; }
   const Type& type(NodeId id) const { return (*this)[id].type; }
-  void retype(NodeId id, Type type) { handler.nodes[static_cast<std::size_t>(id)].type = type; }
+  void retype(NodeId id, Type type) {
+    if (id != poison) handler.nodes[static_cast<std::size_t>(id)].type = type;
+  }
   std::optional<Cell> value(NodeId id) const;   // of a constant
   bool leaf(NodeId id) const;                   // cheap, without operands: may be repeated
 
@@ -44,6 +47,7 @@ class Builder {
   static int unique(std::vector<ReadKey>& keys, ReadKey key);
 
   Policy& policy_;
+  const Node nothing_;
   std::vector<std::optional<Cell>> values_;   // by node
 };
 
