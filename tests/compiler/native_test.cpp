@@ -1,8 +1,10 @@
 // The same cases as machine code, with and without the optimiser; and what surrounds it: names, memory, listings.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "compiler/native/emit.h"
 #include "tests/compiler/cases.h"
@@ -85,6 +87,36 @@ TEST_CASE("two versions of one policy live side by side, and the older may go fi
   const Answer answer = ask(*second, b.program, memory, scratch);
   CHECK(answer.outcome.rule == 0);
   CHECK(answer.holes.front() == Cell::of(2.0));
+}
+
+TEST_CASE("threads compile, ask and drop policies at once, in every engine") {
+  const Builder b = small_policy();
+  Memory memory = blank(b.program, 0);
+  memory.reads = {Cell::of(1.0), Cell::of(3.0)};
+  const auto shared = evaluate(b.program);
+  std::atomic<int> right = 0;
+  const auto work = [&] {
+    Scratch scratch;
+    for (int i = 0; i < 10; ++i) {
+      const auto own = compile(b.program, i % 2 == 0 ? Optimize::None : Optimize::Full);
+      if (!own) return;
+      for (const Executable* executable : {own->get(), shared.get()}) {
+        if (ask(*executable, b.program, memory, scratch).holes.front() == Cell::of(2.0)) ++right;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(right == 4 * 10 * 2);
+}
+
+// Crash at exit: a policy that is still there when static objects go. The exit status of this program tells.
+TEST_CASE("a policy may outlive everything") {
+  static const Builder b = small_policy();
+  static std::unique_ptr<Executable> last;
+  last = compiled(b.program, Optimize::Full);
+  CHECK(last != nullptr);
 }
 
 // Fault 41 and "leaked or freed too soon": code of versions that are gone is gone too.
