@@ -128,7 +128,12 @@ TEST_CASE("2,000 compilations leave memory as it was") {
     compiled(b.program, i % 20 == 0 ? Optimize::Full : Optimize::None);
     if (i == 200) after_warm_up = resident_kilobytes();
   }
-  CHECK(resident_kilobytes() - after_warm_up < 5 * 1024);
+#ifdef __SANITIZE_ADDRESS__
+  const long allowed = 256 * 1024;   // freed memory stays in quarantine
+#else
+  const long allowed = 5 * 1024;
+#endif
+  CHECK(resident_kilobytes() - after_warm_up < allowed);
 }
 
 TEST_CASE("listings show the baseline instruction set and nothing of the host") {

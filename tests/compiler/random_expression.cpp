@@ -173,7 +173,8 @@ NodeId Expression::number(Base base, bool may, int depth) {
       const Op ints[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Modulo, Op::Add, Op::Subtract};
       const NodeId left = scalar(base, may, depth);
       const NodeId right = scalar(base, may, depth);
-      const Op op = (base == Base::Real ? reals : ints)[dice_.below(6)];
+      const int choice = dice_.below(6);
+      const Op op = base == Base::Real ? reals[choice] : ints[choice];
       return builder_.add(op, type(base, optional(left) || optional(right)), {left, right});
     }
   }
