@@ -88,8 +88,8 @@ Result<void> in_range(const Parameter& parameter, const std::string& given, cons
     return whole ? show(Cell::of(static_cast<std::int64_t>(x)), parameter.type) : show(Cell::of(x), parameter.type);
   };
   if ((parameter.low && value < *parameter.low) || (parameter.high && value > *parameter.high)) {
-    return bad(parameter, given, "it lies outside of " + text(parameter.low.value_or(0)) + ".." +
-               text(parameter.high.value_or(0)));
+    return bad(parameter, given,
+               "it lies outside of " + text(parameter.low.value_or(0)) + ".." + text(parameter.high.value_or(0)));
   }
   return {};
 }
@@ -158,10 +158,14 @@ Result<std::vector<Cell>> bind(const Program& program, const std::map<std::strin
 
 std::int64_t value(const ReadArgument& argument, const std::vector<Cell>& parameters) {
   switch (argument.kind) {
-    case ReadArgument::Kind::Integer: return argument.integer;
-    case ReadArgument::Kind::Parameter: return parameters[static_cast<std::size_t>(argument.integer)].integer();
-    case ReadArgument::Kind::CurrentTurn: return -1;
-    case ReadArgument::Kind::Word: return 0;
+    case ReadArgument::Kind::Integer:
+      return argument.integer;
+    case ReadArgument::Kind::Parameter:
+      return parameters[static_cast<std::size_t>(argument.integer)].integer();
+    case ReadArgument::Kind::CurrentTurn:
+      return -1;
+    case ReadArgument::Kind::Word:
+      return 0;
   }
   return 0;
 }

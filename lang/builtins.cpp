@@ -25,10 +25,9 @@ constexpr std::array belief_argument{Argument{"belief", ArgumentKind::Beta}};
 constexpr std::array observe_arguments{Argument{"belief", ArgumentKind::Beta},
                                        Argument{"hits", ArgumentKind::Real, false, 0, rollouts},
                                        Argument{"misses", ArgumentKind::Real, false, 0, rollouts}};
-constexpr std::array mixed_arguments{Argument{"belief", ArgumentKind::Beta},
-                                     Argument{"hits", ArgumentKind::Int, false, 0, rollouts},
-                                     Argument{"misses", ArgumentKind::Int, false, 0, rollouts},
-                                     Argument{"size", ArgumentKind::Int, false, 0, rollouts}};
+constexpr std::array mixed_arguments{
+    Argument{"belief", ArgumentKind::Beta}, Argument{"hits", ArgumentKind::Int, false, 0, rollouts},
+    Argument{"misses", ArgumentKind::Int, false, 0, rollouts}, Argument{"size", ArgumentKind::Int, false, 0, rollouts}};
 constexpr std::array belief_count{Argument{"belief", ArgumentKind::Beta},
                                   Argument{"n", ArgumentKind::Int, false, 0, rollouts}};
 constexpr std::array rate_count{Argument{"p", ArgumentKind::Real},
@@ -55,20 +54,23 @@ constexpr std::array table{
     Builtin{"sqrt", real_argument, ResultKind::Real, false, "The square root of x. Domain fault for x < 0."},
     Builtin{"exp", real_argument, ResultKind::Real, false, "e to the x. Not-finite fault where it overflows."},
     Builtin{"log", real_argument, ResultKind::Real, false, "The natural logarithm of x. Domain fault for x <= 0."},
-    Builtin{"pow", pow_arguments, ResultKind::Real, false,
-            "base to the exponent. Domain fault for a negative base with a broken exponent and for 0 to a negative one; "
-            "not-finite fault where it overflows."},
+    Builtin{
+        "pow", pow_arguments, ResultKind::Real, false,
+        "base to the exponent. Domain fault for a negative base with a broken exponent and for 0 to a negative one; "
+        "not-finite fault where it overflows."},
     // vectors; undefined elements are left out
     Builtin{"variance", spread_arguments, ResultKind::Real, true,
             "Sum of squared distances from the mean over n - ddof, of the n defined elements. ddof is 0 or 1, else a "
-            "domain fault. 0 for one element with either; undefined of none.", 2},
+            "domain fault. 0 for one element with either; undefined of none.",
+            2},
     Builtin{"std", spread_arguments, ResultKind::Real, true,
             "The square root of variance(v, ddof). 0 for one element; undefined of none.", 1},
-    Builtin{"max_variance", choose_arguments, ResultKind::IntVector, false,
-            "Positions, ascending, of the m defined elements whose variance is largest; all defined ones where there are "
-            "no more than m. Such a set is always the k smallest and m - k largest; of equal sets the one with the most "
-            "of the smallest; equal elements go by lower position. Domain fault for m < 0. Xu et al., PODS, "
-            "arXiv:2504.13818."},
+    Builtin{
+        "max_variance", choose_arguments, ResultKind::IntVector, false,
+        "Positions, ascending, of the m defined elements whose variance is largest; all defined ones where there are "
+        "no more than m. Such a set is always the k smallest and m - k largest; of equal sets the one with the most "
+        "of the smallest; equal elements go by lower position. Domain fault for m < 0. Xu et al., PODS, "
+        "arXiv:2504.13818."},
     Builtin{"top", choose_arguments, ResultKind::IntVector, false,
             "Positions, in descending order of value, of the m largest defined elements (all where there are fewer); "
             "ties go to the lower position. Domain fault for m < 0."},
@@ -77,36 +79,40 @@ constexpr std::array table{
             "ties go to the lower position. Domain fault for m < 0."},
     Builtin{"argsort", real_vector, ResultKind::IntVector, false,
             "Positions of the defined elements in ascending order of value; ties go to the lower position."},
-    Builtin{"size", any_vector, ResultKind::Int, false,
-            "The number of elements, undefined ones included. 0 or more."},
+    Builtin{"size", any_vector, ResultKind::Int, false, "The number of elements, undefined ones included. 0 or more."},
     // beliefs about a hit rate
     Builtin{"beta", beta_arguments, ResultKind::Beta, false,
             "A Beta distribution. Domain fault unless a > 0 and b > 0."},
-    Builtin{"observe", observe_arguments, ResultKind::Beta, false,
-            "The belief after so many more hits and misses: beta(a + hits, b + misses). Counts may be fractions. Domain "
-            "fault for a negative count."},
+    Builtin{
+        "observe", observe_arguments, ResultKind::Beta, false,
+        "The belief after so many more hits and misses: beta(a + hits, b + misses). Counts may be fractions. Domain "
+        "fault for a negative count."},
     Builtin{"beta_mean", belief_argument, ResultKind::Prob, false,
             "The expected hit rate, a / (a + b). Also written belief.mean."},
     Builtin{"beta_variance", belief_argument, ResultKind::Real, false,
             "The variance of the hit rate, ab / ((a + b)^2 (a + b + 1)), in 0..1/4. Also written belief.variance."},
     Builtin{"beta_learnability", belief_argument, ResultKind::Real, false,
-            "The expected variance of a 0/1 reward, E[p (1 - p)] = ab / ((a + b)(a + b + 1)), in 0..1/4. Also written "
-            "belief.learnability."},
-    Builtin{"prob_mixed", mixed_arguments, ResultKind::Prob, false,
-            "The chance that a group of `size` ends with both a hit and a miss, given the hits and misses so far; belief "
-            "is the prior before them. 1 once both are present, 0 when the group is full without. Domain fault for a "
-            "negative count. SARA, arXiv:2607.26253."},
-    Builtin{"hit_utility", belief_count, ResultKind::Prob, false,
-            "The chance of at least one hit in n more rollouts, 1 - (b)_n / (a + b)_n with rising factorials; 0 for n = "
-            "0. Concave in n >= 0. Domain fault for n < 0. HORA, arXiv:2605.07114."},
+            "The expected variance of a 0/1 reward, E[p (1 - p)] = ab / ((a + b)(a + b + 1)), in 0..1/4. Also "
+            "written belief.learnability."},
+    Builtin{
+        "prob_mixed", mixed_arguments, ResultKind::Prob, false,
+        "The chance that a group of `size` ends with both a hit and a miss, given the hits and misses so far; belief "
+        "is the prior before them. 1 once both are present, 0 when the group is full without. Domain fault for a "
+        "negative count. SARA, arXiv:2607.26253."},
+    Builtin{
+        "hit_utility", belief_count, ResultKind::Prob, false,
+        "The chance of at least one hit in n more rollouts, 1 - (b)_n / (a + b)_n with rising factorials; 0 for n = "
+        "0. Concave in n >= 0. Domain fault for n < 0. HORA, arXiv:2605.07114."},
     Builtin{"flat_prob", rate_count, ResultKind::Prob, false,
-            "The chance that n rollouts all hit or all miss at hit rate p: p^n + (1 - p)^n; 1 for n < 2. Domain fault "
-            "for p outside 0..1 or n < 0."},
+            "The chance that n rollouts all hit or all miss at hit rate p: p^n + (1 - p)^n; 1 for n < 2. Domain "
+            "fault for p outside 0..1 or n < 0."},
 };
 
 }  // namespace
 
-std::span<const Builtin> builtins() { return table; }
+std::span<const Builtin> builtins() {
+  return table;
+}
 
 int find_builtin(std::string_view name) {
   for (std::size_t i = 0; i < table.size(); ++i) {

@@ -9,10 +9,12 @@ namespace {
 constexpr std::array table{
     // ---- names
     Code{"E0101", "a name that is not declared",
-         "Every name is a parameter, a state, a `let`, the variable of a handler or of a comprehension, or a fact of the "
-         "run (`iteration`, `epoch`). Facts of a group are read from it: `g.hits`.",
-         "policy p\nparam threshold: real = 0.1\non finish of group g {\n  when (g.reward_mean ?? 0) < treshold then drop\n}\n",
-         "policy p\nparam threshold: real = 0.1\non finish of group g {\n  when (g.reward_mean ?? 0) < threshold then drop\n}\n"},
+         "Every name is a parameter, a state, a `let`, the variable of a handler or of a comprehension, or a fact of "
+         "the run (`iteration`, `epoch`). Facts of a group are read from it: `g.hits`.",
+         "policy p\nparam threshold: real = 0.1\non finish of group g {\n  when (g.reward_mean ?? 0) < treshold then "
+         "drop\n}\n",
+         "policy p\nparam threshold: real = 0.1\non finish of group g {\n  when (g.reward_mean ?? 0) < threshold "
+         "then drop\n}\n"},
     Code{"E0102", "declared twice", "Two declarations of one name: it would not be clear which is meant.",
          "policy p\nparam at: turns = 10\nparam at: turns = 12\non turn at of group g { continue }\n",
          "policy p\nparam at: turns = 10\non turn at of group g { continue }\n"},
@@ -21,8 +23,10 @@ constexpr std::array table{
          "since a call cannot be mistaken for a value; a function may not.",
          "policy p\nfn min(a: real) -> real = a\non finish of group g { train }\n",
          "policy p\nfn least(a: real) -> real = a\non finish of group g { report x = least(0.5) }\n"},
-    Code{"W0104", "a name that hides another", "A local name is the same as one declared outside. It is allowed, and easily misread.",
-         "policy p\nparam size: rollouts = 8\non finish of group g {\n  let size = g.scored\n  when size < 2 then drop\n}\non wave of group g { complete to size }\n",
+    Code{"W0104", "a name that hides another",
+         "A local name is the same as one declared outside. It is allowed, and easily misread.",
+         "policy p\nparam size: rollouts = 8\non finish of group g {\n  let size = g.scored\n  when size < 2 then "
+         "drop\n}\non wave of group g { complete to size }\n",
          "policy p\non finish of group g {\n  let known = g.scored\n  when known < 2 then drop\n}\n"},
     Code{"E0105", "no such fact", "A group, a rollout, a batch and a beta each have a fixed set of facts.",
          "policy p\non finish of group g { when g.reward_maen is undefined then drop }\n",
@@ -31,30 +35,35 @@ constexpr std::array table{
          "policy p\non finish of group g { when clmp(1, 0, 2) > g.scored then drop }\n",
          "policy p\non finish of group g { when clamp(1, 0, 2) > g.scored then drop }\n"},
     Code{"E0107", "a function that calls itself",
-         "Every policy ends, and its cost is known before the run. So functions cannot call themselves, directly or through "
-         "others; collections are walked by comprehensions.",
+         "Every policy ends, and its cost is known before the run. So functions cannot call themselves, directly or "
+         "through others; collections are walked by comprehensions.",
          "policy p\nfn f(x: real) -> real = f(x)\non finish of group g { when f(1) > 0 then drop }\n",
          "policy p\nfn f(x: real) -> real = x\non finish of group g { when f(1) > (g.reward_mean ?? 0) then drop }\n"},
     Code{"E0108", "too large once functions stand in place of their calls",
-         "Functions are put in place of their calls. A chain of functions that each call the one before twice doubles at each "
-         "link; a `let` computes a value once.",
+         "Functions are put in place of their calls. A chain of functions that each call the one before twice doubles "
+         "at each link; a `let` computes a value once.",
          "", ""},
-    Code{"E0109", "not a value", "A group, a collection, the actions of a group or a function stand for more than one value. "
-         "Read a fact of them, walk them, or call them.",
+    Code{"E0109", "not a value",
+         "A group, a collection, the actions of a group or a function stand for more than one value. Read a fact of "
+         "them, walk them, or call them.",
          "policy p\non finish of group g { when g > 1 then drop }\n",
          "policy p\non finish of group g { when g.scored > 1 then drop }\n"},
-    Code{"E0110", "arguments that do not fit", "An argument is left out, given twice, or one too many. The message shows how the function is called.",
+    Code{"E0110", "arguments that do not fit",
+         "An argument is left out, given twice, or one too many. The message shows how the function is called.",
          "policy p\non finish of group g { when (variance(g.rewards) ?? 0) < 0.1 then drop }\n",
          "policy p\non finish of group g { when (variance(g.rewards, 0) ?? 0) < 0.1 then drop }\n"},
     Code{"E0118", "this may be undefined",
-         "A reward that was not given, a rate of no rollouts, a mean of no pairs: such values are undefined, not 0. Say what "
-         "then with `??`, or test `is undefined` first; a test narrows what follows it.",
+         "A reward that was not given, a rate of no rollouts, a mean of no pairs: such values are undefined, not 0. "
+         "Say what then with `??`, or test `is undefined` first; a test narrows what follows it.",
          "policy p\nhit when reward >= 1.0\non finish of group g { when g.hit_rate < 0.2 then drop }\n",
          "policy p\nhit when reward >= 1.0\non finish of group g { when (g.hit_rate ?? 0.5) < 0.2 then drop }\n"},
     // ---- types and units
-    Code{"E0201", "another type is needed", "The value is of a type that does not fit there. Ints become reals where needed; reals are rounded by `floor`, `ceil` or `round_even`.",
+    Code{"E0201", "another type is needed",
+         "The value is of a type that does not fit there. Ints become reals where needed; reals are rounded by "
+         "`floor`, `ceil` or `round_even`.",
          "policy p\non wave of group g { sample 1.5 more }\n", "policy p\non wave of group g { sample 2 more }\n"},
-    Code{"E0202", "no such type here", "Parameters are numbers, counts with a unit, or true and false; state may also be a beta.",
+    Code{"E0202", "no such type here",
+         "Parameters are numbers, counts with a unit, or true and false; state may also be a beta.",
          "policy p\nparam at: turn_count = 10\non turn at of group g { continue }\n",
          "policy p\nparam at: turns = 10\non turn at of group g { continue }\n"},
     Code{"E0203", "a condition must be true or false", "Numbers do not count as true or false.",
@@ -63,25 +72,34 @@ constexpr std::array table{
     Code{"E0204", "these do not go together", "An operation is given values that it has no meaning for.",
          "policy p\non finish of group g { when g.flat + 1 > 1 then drop }\n",
          "policy p\non finish of group g { when g.scored + 1 > 1 then drop\n otherwise train }\n"},
-    Code{"E0213", "units that cannot be joined", "Counts of different things cannot be added, or stand in one list or one `if`. A bare literal takes the unit that it meets.",
+    Code{"E0213", "units that cannot be joined",
+         "Counts of different things cannot be added, or stand in one list or one `if`. A bare literal takes the unit "
+         "that it meets.",
          "policy p\non finish of group g { when g.tokens + g.turn > 100 then drop }\n",
          "policy p\non finish of group g { when g.tokens + 10 > 100 then drop }\n"},
-    Code{"E0214", "units that cannot be compared", "Counts of different things cannot be compared. A bare literal takes the unit that it meets.",
+    Code{"E0214", "units that cannot be compared",
+         "Counts of different things cannot be compared. A bare literal takes the unit that it meets.",
          "policy p\nparam at: turns = 10\non finish of group g { when g.tokens >= at then drop }\n",
          "policy p\nparam at: turns = 10\non finish of group g { when g.turn >= at then drop }\n"},
     Code{"E0215", "another unit is needed", "The value counts something else than what is needed there.",
          "policy p\nparam n: turns = 4\non wave of group g { sample n more }\n",
          "policy p\nparam n: rollouts = 4\non wave of group g { sample n more }\n"},
-    Code{"E0216", "out of range", "A value lies outside of the range that its type or its declaration gives.",
-         "policy p\nparam low: real = 1.5 in 0..1\non finish of group g { when (g.reward_mean ?? 0) < low then drop }\n",
-         "policy p\nparam low: real = 0.5 in 0..1\non finish of group g { when (g.reward_mean ?? 0) < low then drop }\n"},
-    Code{"E0220", "vectors of different things", "Vectors over rollouts, groups and prompts have different elements and do not mix.",
+    Code{
+        "E0216", "out of range", "A value lies outside of the range that its type or its declaration gives.",
+        "policy p\nparam low: real = 1.5 in 0..1\non finish of group g { when (g.reward_mean ?? 0) < low then drop }\n",
+        "policy p\nparam low: real = 0.5 in 0..1\non finish of group g { when (g.reward_mean ?? 0) < low then drop "
+        "}\n"},
+    Code{"E0220", "vectors of different things",
+         "Vectors over rollouts, groups and prompts have different elements and do not mix.",
          "policy p\non finish of group g { train where(g.rewards > 0, [1, 2], [0, 0]) }\n",
          "policy p\non finish of group g { train g.rewards > 0 }\n"},
-    Code{"E0221", "one value or a vector", "A vector stands where one value is needed, or the other way round. Reductions such as `sum`, `mean`, `any` make one value of many.",
+    Code{"E0221", "one value or a vector",
+         "A vector stands where one value is needed, or the other way round. Reductions such as `sum`, `mean`, `any` "
+         "make one value of many.",
          "policy p\non finish of group g { when g.rewards > 0 then train }\n",
          "policy p\non finish of group g { when any(g.rewards > 0) then train }\n"},
-    Code{"E0230", "sure to fault", "This is computed from literals alone, and has no result: a division by zero, a number that does not fit.",
+    Code{"E0230", "sure to fault",
+         "This is computed from literals alone, and has no result: a division by zero, a number that does not fit.",
          "policy p\non finish of group g { when 1 / 0 > g.scored then drop }\n",
          "policy p\non finish of group g { when 1 / 2 > g.scored then drop }\n"},
     // ---- decision points
@@ -92,89 +110,126 @@ constexpr std::array table{
          "When `size` is asked no group is open yet, and the groups that ended are all there at `update` only.",
          "policy p\non size of batch b { start [if g.slot < 2 then 4 else 8 for g in b.groups] each }\n",
          "policy p\non size of batch b { start [if draw(\"more\") < 0.5 then 4 else 8 for p in b.prompts] each }\n"},
-    Code{"E0303", "a point asked of the wrong thing", "`size` and `update` are asked of a batch, the others of a group. `turn` needs a number or `every`.",
+    Code{"E0303", "a point asked of the wrong thing",
+         "`size` and `update` are asked of a batch, the others of a group. `turn` needs a number or `every`.",
          "policy p\non finish of batch b { train }\n", "policy p\non finish of group g { train }\n"},
     Code{"E0304", "cannot be said here", "Each point can carry out some verdicts only; a barrier decides nothing.",
          "policy p\non turn 10 of group g { sample 1 more }\n", "policy p\non wave of group g { sample 1 more }\n"},
-    Code{"E0305", "said twice", "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once.",
+    Code{"E0305", "said twice",
+         "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once.",
          "policy p\non turn 10 of group g { stop, continue }\n", "policy p\non turn 10 of group g { stop, drop }\n"},
     Code{"E0306", "at least 1", "Turns, waves, lengths, rounds and budgets are counted from 1.",
          "policy p\non turn 0 of group g { stop }\n", "policy p\non turn 1 of group g { stop }\n"},
-    Code{"E0307", "never reached", "Rules are tried in order. After `otherwise`, or after a verdict without `when`, nothing is asked any more.",
+    Code{"E0307", "never reached",
+         "Rules are tried in order. After `otherwise`, or after a verdict without `when`, nothing is asked any more.",
          "policy p\non finish of group g { otherwise train\n when g.flat then drop }\n",
          "policy p\non finish of group g { when g.flat then drop\n otherwise train }\n"},
-    Code{"E0308", "two handlers for one point", "`turn 5` and `turn 10` may stand side by side; two handlers of the same number may not.",
+    Code{"E0308", "two handlers for one point",
+         "`turn 5` and `turn 10` may stand side by side; two handlers of the same number may not.",
          "policy p\non finish of group g { train }\non finish of group g { drop }\n",
          "policy p\non turn 5 of group g { continue }\non turn 10 of group g { stop }\n"},
-    Code{"E0309", "asked of groups and of the batch", "A point is answered group by group or for the whole batch, not both.",
+    Code{"E0309", "asked of groups and of the batch",
+         "A point is answered group by group or for the whole batch, not both.",
          "policy p\non wave of group g { stop }\non wave of batch b { stop }\n",
          "policy p\non wave of group g { stop }\n"},
     Code{"E0310", "state is written at barriers",
-         "State per prompt and per run is written at `update` only, when the iteration is over: so it does not matter in which "
-         "order groups finish, and every reader sees one snapshot.",
-         "policy p\nstate seen: int per prompt = 0\non finish of group g { remember seen[g.prompt] = seen[g.prompt] + 1 }\n",
-         "policy p\nstate seen: int per prompt = 0\non update of batch b { for each g in b.ended { remember seen[g.prompt] = seen[g.prompt] + 1 } }\n"},
+         "State per prompt and per run is written at `update` only, when the iteration is over: so it does not matter "
+         "in which order groups finish, and every reader sees one snapshot.",
+         "policy p\nstate seen: int per prompt = 0\non finish of group g { remember seen[g.prompt] = seen[g.prompt] + "
+         "1 }\n",
+         "policy p\nstate seen: int per prompt = 0\non update of batch b { for each g in b.ended { remember "
+         "seen[g.prompt] = seen[g.prompt] + 1 } }\n"},
     Code{"E0311", "state of a group", "State per group belongs to one group: its own handlers read and write it.",
          "policy p\nstate looks: int per group = 0\non update of batch b { remember looks = 0 }\n",
-         "policy p\nstate looks: int per group = 0\non wave of group g { remember looks = looks + 1\n sample 1 more }\n"},
-    Code{"E0312", "what is a hit?", "`hits`, `misses`, `hit_rate` and `hit` count rewards that meet the `hit` condition, which must be declared.",
+         "policy p\nstate looks: int per group = 0\non wave of group g { remember looks = looks + 1\n sample 1 more "
+         "}\n"},
+    Code{"E0312", "what is a hit?",
+         "`hits`, `misses`, `hit_rate` and `hit` count rewards that meet the `hit` condition, which must be declared.",
          "policy p\non finish of group g { when g.hits == 0 then drop }\n",
          "policy p\nhit when reward >= 1.0\non finish of group g { when g.hits == 0 then drop }\n"},
-    Code{"E0313", "must be known before the run", "The engine keeps statistics as turns arrive, so their lengths are literals, parameters or `g.turn`. Anything else would mean recomputing them.",
-         "policy p\non turn 10 of group g { when (agreement(actions_at(g.actions, g.turn - 1)) ?? 0) > 0.9 then stop }\n",
+    Code{"E0313", "must be known before the run",
+         "The engine keeps statistics as turns arrive, so their lengths are literals, parameters or `g.turn`. "
+         "Anything else would mean recomputing them.",
+         "policy p\non turn 10 of group g { when (agreement(actions_at(g.actions, g.turn - 1)) ?? 0) > 0.9 then stop "
+         "}\n",
          "policy p\non turn 10 of group g { when (agreement(actions_at(g.actions, 9)) ?? 0) > 0.9 then stop }\n"},
-    Code{"E0314", "two draws without a name", "A draw is a function of its name and place, so that it can be replayed. Two without a name would be the same number.",
+    Code{"E0314", "two draws without a name",
+         "A draw is a function of its name and place, so that it can be replayed. Two without a name would be the "
+         "same number.",
          "policy p\non finish of group g { when draw() < 0.5 and draw() < 0.5 then drop }\n",
          "policy p\non finish of group g { when draw(\"a\") < 0.5 and draw(\"b\") < 0.5 then drop }\n"},
-    Code{"E0316", "no such budget", "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone.",
-         "policy p\non wave of group g { when budget.tokens.left < 100 then stop }\n",
-         "policy p\nbudget 1_000 tokens per run\non wave of group g { when budget.tokens.left < 100 then stop }\n"},
-    Code{"E0317", "one of a few words", "Some arguments are words, not values: the distance, the padding, the unit of an entropy.",
+    Code{
+        "E0316", "no such budget",
+        "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone.",
+        "policy p\non wave of group g { when budget.tokens.left < 100 then stop }\n",
+        "policy p\nbudget 1_000 tokens per run\non wave of group g { when budget.tokens.left < 100 then stop }\n"},
+    Code{"E0317", "one of a few words",
+         "Some arguments are words, not values: the distance, the padding, the unit of an entropy.",
          "policy p\non turn 10 of group g { when (entropy(actions_at(g.actions, 10), bit) ?? 1) < 0.1 then stop }\n",
          "policy p\non turn 10 of group g { when (entropy(actions_at(g.actions, 10), bits) ?? 1) < 0.1 then stop }\n"},
-    Code{"E0318", "a statistic is not called like this", "Statistics of actions have a fixed form, which the message shows.",
+    Code{"E0318", "a statistic is not called like this",
+         "Statistics of actions have a fixed form, which the message shows.",
          "policy p\non turn 10 of group g { when (agreement(g.actions) ?? 0) > 0.9 then stop }\n",
          "policy p\non turn 10 of group g { when (agreement(actions_at(g.actions, 10)) ?? 0) > 0.9 then stop }\n"},
-    Code{"E0319", "whose state?", "State per prompt is read and written under a prompt: `belief[g.prompt]`. State per group and per run has no key.",
-         "policy p\nstate belief: beta per prompt = beta(1, 1)\non finish of group g { when belief.mean > 0.5 then drop }\n",
-         "policy p\nstate belief: beta per prompt = beta(1, 1)\non finish of group g { when belief[g.prompt].mean > 0.5 then drop }\n"},
+    Code{"E0319", "whose state?",
+         "State per prompt is read and written under a prompt: `belief[g.prompt]`. State per group and per run has no "
+         "key.",
+         "policy p\nstate belief: beta per prompt = beta(1, 1)\non finish of group g { when belief.mean > 0.5 then "
+         "drop }\n",
+         "policy p\nstate belief: beta per prompt = beta(1, 1)\non finish of group g { when belief[g.prompt].mean > "
+         "0.5 then drop }\n"},
     Code{"E0320", "nothing to test", "A test asks a handler of this policy.",
-         "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { turn: 10 }\n  expect turn(g) is stop\n}\n",
-         "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect finish(g) is train\n}\n"},
+         "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { turn: 10 }\n  expect turn(g) is "
+         "stop\n}\n",
+         "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect "
+         "finish(g) is train\n}\n"},
     // ---- declarations
     Code{"E0401", "declared twice", "There is one `refill at most`, and one budget for each unit.",
          "policy p\nbudget 10 tokens per run\nbudget 20 tokens per run\non finish of group g { train }\n",
          "policy p\nbudget 10 tokens per run\nbudget 20 rollouts per run\non finish of group g { train }\n"},
-    Code{"E0402", "a refill that can go on for ever", "Where `refill` is answered, the policy says how often a slot may be filled, and what happens then.",
+    Code{"E0402", "a refill that can go on for ever",
+         "Where `refill` is answered, the policy says how often a slot may be filled, and what happens then.",
          "policy p\non finish of group g { when g.flat then drop, refill }\n",
-         "policy p\nrefill at most 10 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n"},
-    Code{"E0403", "a budget of what?", "A budget is a number of rollouts, tokens, calls or seconds, or a parameter of such a unit.",
+         "policy p\nrefill at most 10 rounds then train_partial\non finish of group g { when g.flat then drop, "
+         "refill }\n"},
+    Code{"E0403", "a budget of what?",
+         "A budget is a number of rollouts, tokens, calls or seconds, or a parameter of such a unit.",
          "policy p\nbudget 100 per run\non finish of group g { train }\n",
          "policy p\nbudget 100 rollouts per run\non finish of group g { train }\n"},
     Code{"E0404", "must be known from the text alone", "Defaults, ranges and initial values are literals.",
          "policy p\nparam a: int = 1\nparam b: int = a\non finish of group g { report s = a + b }\n",
          "policy p\nparam a: int = 1\nparam b: int = 1\non finish of group g { report s = a + b }\n"},
-    Code{"E0405", "state needs an initial value", "State begins at a value that its declaration gives; state that may be undefined begins so. Numbers and betas may decay, at a rate in 0..1.",
-         "policy p\nstate seen: bool per prompt = false decay 0.5\non finish of group g { when seen[g.prompt] then drop }\n",
-         "policy p\nstate seen: int per prompt = 0 decay 0.5\non finish of group g { when seen[g.prompt] > 2 then drop }\n"},
+    Code{"E0405", "state needs an initial value",
+         "State begins at a value that its declaration gives; state that may be undefined begins so. Numbers and "
+         "betas may decay, at a rate in 0..1.",
+         "policy p\nstate seen: bool per prompt = false decay 0.5\non finish of group g { when seen[g.prompt] then "
+         "drop }\n",
+         "policy p\nstate seen: int per prompt = 0 decay 0.5\non finish of group g { when seen[g.prompt] > 2 then "
+         "drop }\n"},
     // ---- warnings
-    Code{"W0501", "never used", "A parameter, state, function or `let` that nothing reads: a rest, or a slip of the pen.",
-         "policy p\nparam at: turns = 10\non finish of group g { train }\n", "policy p\non finish of group g { train }\n"},
-    Code{"W0502", "this never changes", "A condition that is always true or always false, or a part of it that never matters.",
+    Code{"W0501", "never used",
+         "A parameter, state, function or `let` that nothing reads: a rest, or a slip of the pen.",
+         "policy p\nparam at: turns = 10\non finish of group g { train }\n",
+         "policy p\non finish of group g { train }\n"},
+    Code{"W0502", "this never changes",
+         "A condition that is always true or always false, or a part of it that never matters.",
          "policy p\non finish of group g { when g.scored < 0 then drop }\n",
          "policy p\non finish of group g { when g.scored < 2 then drop }\n"},
-    Code{"W0503", "a condition for the second time", "An earlier rule has the same condition, so this one never answers.",
+    Code{"W0503", "a condition for the second time",
+         "An earlier rule has the same condition, so this one never answers.",
          "policy p\non finish of group g { when g.flat then drop\n when g.flat then train }\n",
          "policy p\non finish of group g { when g.flat then drop\n otherwise train }\n"},
     Code{"W0504", "a mean within a range does not show spread",
-         "Only where rewards are 0 or 1 does a mean strictly between them mean that there are both. With other rewards a group "
-         "of equal middling ones passes too, and teaches nothing.",
+         "Only where rewards are 0 or 1 does a mean strictly between them mean that there are both. With other "
+         "rewards a group of equal middling ones passes too, and teaches nothing.",
          "policy p\non finish of group g { when 0 < (g.reward_mean ?? 0) < 1 then train\n otherwise drop }\n",
          "policy p\non finish of group g { when not g.flat then train\n otherwise drop }\n"},
 };
 
 }  // namespace
 
-std::span<const Code> check_codes() { return table; }
+std::span<const Code> check_codes() {
+  return table;
+}
 
 }  // namespace allot::lang

@@ -53,8 +53,7 @@ constexpr std::array table{
             "Rollouts that ended, however they did, 0 or more."},
     FactRow{Fact::Errors, Subject::Group, "errors", rollouts, false, false,
             "Rollouts that ended in an error or by a timeout, 0 or more."},
-    FactRow{Fact::Scored, Subject::Group, "scored", rollouts, true, false,
-            "Rollouts with a finite reward, 0 or more."},
+    FactRow{Fact::Scored, Subject::Group, "scored", rollouts, true, false, "Rollouts with a finite reward, 0 or more."},
     FactRow{Fact::Nonfinite, Subject::Group, "nonfinite", rollouts, true, false,
             "Rollouts whose reward was NaN or infinite and which count as unscored, 0 or more."},
     FactRow{Fact::Hits, Subject::Group, "hits", rollouts, true, false,
@@ -77,8 +76,9 @@ constexpr std::array table{
             "Sum of the rewards of the scored rollouts; undefined while no rollout is scored."},
     FactRow{Fact::RewardVariance, Subject::Group, "reward_variance", optional(real), true, false,
             "Variance of the scored rewards with divisor n, 0 or more; undefined while no rollout is scored."},
-    FactRow{Fact::RewardStd, Subject::Group, "reward_std", optional(real), true, false,
-            "Standard deviation of the scored rewards with divisor n, 0 or more; undefined while no rollout is scored."},
+    FactRow{
+        Fact::RewardStd, Subject::Group, "reward_std", optional(real), true, false,
+        "Standard deviation of the scored rewards with divisor n, 0 or more; undefined while no rollout is scored."},
     FactRow{Fact::Flat, Subject::Group, "flat", boolean, true, false,
             "At least two scored rewards and max - min <= the `flat within` tolerance; false below two."},
     FactRow{Fact::Tokens, Subject::Group, "tokens", tokens, false, false, "Tokens written by the group, 0 or more."},
@@ -117,7 +117,8 @@ constexpr std::array table{
             "Mean entropy of the tokens it wrote, nats, 0 or more; undefined before the first."},
     // ---- statistics of actions, written as calls
     FactRow{Fact::PairwiseMean, Subject::Group, "", optional(real), false, false,
-            "Mean distance over all pairs of action prefixes, 0 or more (0..1 where normalised); undefined without a pair."},
+            "Mean distance over all pairs of action prefixes, 0 or more (0..1 where normalised); undefined without a "
+            "pair."},
     FactRow{Fact::PairwiseMin, Subject::Group, "", optional(real), false, false,
             "Least distance over all pairs of action prefixes, 0 or more; undefined without a pair."},
     FactRow{Fact::PairwiseMax, Subject::Group, "", optional(real), false, false,
@@ -128,9 +129,10 @@ constexpr std::array table{
             "Distinct actions at one turn over rollouts, in (0, 1]; undefined without a rollout."},
     FactRow{Fact::Agreement, Subject::Group, "", optional(prob()), false, false,
             "The largest share of one action at one turn, in (0, 1]; undefined without a rollout."},
-    FactRow{Fact::ActionEntropy, Subject::Group, "", optional(real), false, false,
-            "Shannon entropy of the actions at one turn in bits, nats, or 0..1 where normalised by log of the rollouts; "
-            "undefined without a rollout."},
+    FactRow{
+        Fact::ActionEntropy, Subject::Group, "", optional(real), false, false,
+        "Shannon entropy of the actions at one turn in bits, nats, or 0..1 where normalised by log of the rollouts; "
+        "undefined without a rollout."},
     FactRow{Fact::FinishedFraction, Subject::Group, "", optional(prob()), false, false,
             "Share of rollouts with fewer actions than that turn, 0..1; undefined without a rollout."},
     FactRow{Fact::Repetition, Subject::Rollout, "", prob(), false, false,
@@ -148,9 +150,11 @@ constexpr std::array table{
             "What is neither spent nor reserved of the budget, in the unit of the argument, 0 or more."},
     // ---- the run
     FactRow{Fact::Iteration, Subject::Run, "iteration", iterations, false, false, "The current iteration, from 0."},
-    FactRow{Fact::Epoch, Subject::Run, "epoch", epochs, false, false, "Passes over the pool that are complete, from 0."},
+    FactRow{Fact::Epoch, Subject::Run, "epoch", epochs, false, false,
+            "Passes over the pool that are complete, from 0."},
     FactRow{Fact::Draw, Subject::Run, "", real, false, false,
-            "A number in [0, 1) from seed, policy, name, prompt, sample, iteration, wave and round: equal when asked again."},
+            "A number in [0, 1) from seed, policy, name, prompt, sample, iteration, wave and round: equal when asked "
+            "again."},
 };
 
 constexpr bool in_order() {
@@ -161,17 +165,23 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "one row per fact, in the order of the enumeration");
 
-constexpr std::array<std::string_view, 15> point_names{"select", "size",   "turn",  "result", "wave",
-                                                       "finish", "resume", "expand", "score", "shape",
-                                                       "replay", "loss",   "update", "epoch", "eval"};
+constexpr std::array<std::string_view, 15> point_names{"select", "size",   "turn",   "result", "wave",
+                                                       "finish", "resume", "expand", "score",  "shape",
+                                                       "replay", "loss",   "update", "epoch",  "eval"};
 
 }  // namespace
 
-std::string_view name(Point point) { return point_names[static_cast<std::size_t>(point)]; }
+std::string_view name(Point point) {
+  return point_names[static_cast<std::size_t>(point)];
+}
 
-std::span<const FactRow> fact_rows() { return table; }
+std::span<const FactRow> fact_rows() {
+  return table;
+}
 
-const FactRow& row(Fact fact) { return table[static_cast<std::size_t>(fact)]; }
+const FactRow& row(Fact fact) {
+  return table[static_cast<std::size_t>(fact)];
+}
 
 const FactRow* find_fact(Subject subject, std::string_view name) {
   if (name.empty()) return nullptr;

@@ -19,12 +19,18 @@ std::string digits(double value) {
 std::string show(const Cell& cell, const Type& type) {
   if (cell.defined == 0) return "undefined";
   switch (type.base) {
-    case Base::Bool: return cell.truth() ? "true" : "false";
-    case Base::Int: return std::to_string(cell.integer());
-    case Base::Real: return digits(cell.real());
-    case Base::Beta: return "beta(" + digits(cell.real()) + ", " + digits(cell.second) + ")";
-    case Base::Prompt: return "prompt " + std::to_string(cell.integer());
-    default: return "?";
+    case Base::Bool:
+      return cell.truth() ? "true" : "false";
+    case Base::Int:
+      return std::to_string(cell.integer());
+    case Base::Real:
+      return digits(cell.real());
+    case Base::Beta:
+      return "beta(" + digits(cell.real()) + ", " + digits(cell.second) + ")";
+    case Base::Prompt:
+      return "prompt " + std::to_string(cell.integer());
+    default:
+      return "?";
   }
 }
 

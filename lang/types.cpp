@@ -23,27 +23,40 @@ std::string factors(const Unit& unit, int sign) {
 
 std::string scalar_text(const Type& type) {
   switch (type.base) {
-    case Base::Bool: return "bool";
-    case Base::Int: return type.unit.plain() ? "int" : to_text(type.unit);
+    case Base::Bool:
+      return "bool";
+    case Base::Int:
+      return type.unit.plain() ? "int" : to_text(type.unit);
     case Base::Real:
       if (type.prob) return "prob";
       return type.unit.plain() ? "real" : "real in " + to_text(type.unit);
-    case Base::String: return "string";
-    case Base::Beta: return "beta";
-    case Base::Prompt: return "prompt";
-    case Base::Actions: return "actions";
-    case Base::Group: return "group";
-    case Base::Rollout: return "rollout";
-    case Base::Batch: return "batch";
-    case Base::Run: return "run";
-    case Base::Word: return "word";
+    case Base::String:
+      return "string";
+    case Base::Beta:
+      return "beta";
+    case Base::Prompt:
+      return "prompt";
+    case Base::Actions:
+      return "actions";
+    case Base::Group:
+      return "group";
+    case Base::Rollout:
+      return "rollout";
+    case Base::Batch:
+      return "batch";
+    case Base::Run:
+      return "run";
+    case Base::Word:
+      return "word";
   }
   return "";
 }
 
 }  // namespace
 
-std::string_view name(BaseUnit unit) { return unit_names[static_cast<std::size_t>(unit)]; }
+std::string_view name(BaseUnit unit) {
+  return unit_names[static_cast<std::size_t>(unit)];
+}
 
 std::string to_text(const Unit& unit) {
   const std::string above = factors(unit, 1);

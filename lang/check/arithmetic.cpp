@@ -12,9 +12,12 @@ bool Expressions::bare(tree::ExprId id) const {
   switch (e.kind) {
     case tree::ExprKind::Integer:
     case tree::ExprKind::Real:
-    case tree::ExprKind::Percent: return e.unit.empty();
-    case tree::ExprKind::Unary: return e.op == "-" && bare(e.args[0]);
-    case tree::ExprKind::Binary: return e.op != "and" && e.op != "or" && bare(e.args[0]) && bare(e.args[1]);
+    case tree::ExprKind::Percent:
+      return e.unit.empty();
+    case tree::ExprKind::Unary:
+      return e.op == "-" && bare(e.args[0]);
+    case tree::ExprKind::Binary:
+      return e.op != "and" && e.op != "or" && bare(e.args[0]) && bare(e.args[1]);
     case tree::ExprKind::Call: {
       if (find_builtin(e.text) < 0 || e.args.empty() || policy_.names.functions.contains(e.text)) return false;
       for (const tree::ExprId arg : e.args) {
@@ -22,14 +25,16 @@ bool Expressions::bare(tree::ExprId id) const {
       }
       return true;
     }
-    case tree::ExprKind::If: return bare(e.args[1]) && bare(e.args[2]);
+    case tree::ExprKind::If:
+      return bare(e.args[1]) && bare(e.args[2]);
     case tree::ExprKind::List: {
       for (const tree::ExprId arg : e.args) {
         if (!bare(arg)) return false;
       }
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -96,8 +101,7 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
     return quoted(e.text) + " is " + describe(defined(type)) + " (declared at " + policy_.place(binding->span) + ")";
   };
   std::string help;
-  const auto suggest = [&](tree::ExprId fact, tree::ExprId other, const Type& wanted,
-                           const Type& found) {
+  const auto suggest = [&](tree::ExprId fact, tree::ExprId other, const Type& wanted, const Type& found) {
     const tree::Expr& f = expr(fact);
     const tree::Expr& o = expr(other);
     if (f.kind == tree::ExprKind::Field && o.kind != tree::ExprKind::Field) {
@@ -130,8 +134,9 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
     help = "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
   }
   policy_.error(std::string(code), expr(left).span,
-                code == "E0214" ? describe(defined(a)) + " cannot be compared with " + describe(defined(b))
-                                : describe(defined(a)) + " and " + describe(defined(b)) + " cannot " + std::string(words),
+                code == "E0214"
+                    ? describe(defined(a)) + " cannot be compared with " + describe(defined(b))
+                    : describe(defined(a)) + " and " + describe(defined(b)) + " cannot " + std::string(words),
                 side(left, a), help, {{expr(right).span, side(right, b)}});
 }
 
@@ -193,7 +198,7 @@ NodeId Expressions::arithmetic(tree::ExprId id) {
       result = *common;
       const std::optional<Cell> first = builder_.value(a);
       const bool one = first && result.base == Base::Real && first->real() == 1;
-      result.prob = op == Op::Subtract && one && type(b).prob;   // 1 - p
+      result.prob = op == Op::Subtract && one && type(b).prob;  // 1 - p
     }
     return builder_.make(op, result, e.span, {a, b});
   });
@@ -207,8 +212,9 @@ NodeId Expressions::compare_pair(const std::string& op, NodeId a, NodeId b, tree
   const bool numbers = numeric(type(a)) && numeric(type(b));
   const bool same = type(a).base == type(b).base && (type(a).base == Base::Bool || type(a).base == Base::Prompt);
   if (!numbers && (ordered || !same)) {
-    policy_.error("E0204", span, describe(type(a)) + " and " + describe(type(b)) + " cannot be compared with " +
-                  quoted(op), "", same ? "use `==` or `!=`" : "");
+    policy_.error("E0204", span,
+                  describe(type(a)) + " and " + describe(type(b)) + " cannot be compared with " + quoted(op), "",
+                  same ? "use `==` or `!=`" : "");
     return poison;
   }
   return lift({a, b}, span, [&](const std::vector<NodeId>& args) -> NodeId {

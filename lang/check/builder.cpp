@@ -132,14 +132,16 @@ NodeId Builder::copy(NodeId id, Copy& state) {
 
 std::optional<NodeId> Builder::element(NodeId vector, int loop, NodeId source) {
   const Node node = (*this)[vector];
-  const bool same_let = source != -1 && node.op == Op::Let && (*this)[source].op == Op::Let &&
-                        (*this)[source].index == node.index;
+  const bool same_let =
+      source != -1 && node.op == Op::Let && (*this)[source].op == Op::Let && (*this)[source].index == node.index;
   if (vector == source || same_let) return make(Op::Element, element_of(node.type), node.span, {}, -1, loop);
   switch (node.op) {
-    case Op::Column: return make(Op::Element, element_of(node.type), node.span, {}, node.index, loop);
-    case Op::Let: return element(handler.lets[static_cast<std::size_t>(node.index)].value, loop, source);
+    case Op::Column:
+      return make(Op::Element, element_of(node.type), node.span, {}, node.index, loop);
+    case Op::Let:
+      return element(handler.lets[static_cast<std::size_t>(node.index)].value, loop, source);
     case Op::Map: {
-      if (node.args.size() > 1) return std::nullopt;   // a `where` leaves gaps: positions no longer agree
+      if (node.args.size() > 1) return std::nullopt;  // a `where` leaves gaps: positions no longer agree
       const Loop inner = handler.loops[static_cast<std::size_t>(node.loop)];
       NodeId replaced = -1;
       if (inner.source != -1) {
@@ -155,7 +157,8 @@ std::optional<NodeId> Builder::element(NodeId vector, int loop, NodeId source) {
       if (!then || !otherwise) return std::nullopt;
       return make(Op::If, element_of(node.type), node.span, {copy(node.args[0]), *then, *otherwise});
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -21,13 +21,15 @@ class Builder {
   NodeId constant(Cell cell, Type type, Span span);
 
   // Poison has a node too, without meaning, so that a limit met half-way does no harm.
-  const Node& operator[](NodeId id) const { return id == poison ? nothing_ : handler.nodes[static_cast<std::size_t>(id)]; }
+  const Node& operator[](NodeId id) const {
+    return id == poison ? nothing_ : handler.nodes[static_cast<std::size_t>(id)];
+  }
   const Type& type(NodeId id) const { return (*this)[id].type; }
   void retype(NodeId id, Type type) {
     if (id != poison) handler.nodes[static_cast<std::size_t>(id)].type = type;
   }
-  std::optional<Cell> value(NodeId id) const;   // of a constant
-  bool leaf(NodeId id) const;                   // cheap, without operands: may be repeated
+  std::optional<Cell> value(NodeId id) const;  // of a constant
+  bool leaf(NodeId id) const;                  // cheap, without operands: may be repeated
 
   int read(ReadKey key) { return unique(handler.reads, std::move(key)); }
   int column(ReadKey key) { return unique(handler.columns, std::move(key)); }
@@ -48,7 +50,7 @@ class Builder {
 
   Policy& policy_;
   const Node nothing_;
-  std::vector<std::optional<Cell>> values_;   // by node
+  std::vector<std::optional<Cell>> values_;  // by node
 };
 
 }  // namespace allot::lang::checker

@@ -50,8 +50,8 @@ NodeId Expressions::call(tree::ExprId id) {
   }
   const int index = find_builtin(e.text);
   if (index < 0 && reduction_named(e.text)) {
-    policy_.error("E0110", e.span, quoted(e.text) + " takes one vector",
-                  "", "put the values into a list: `" + e.text + "([…])`");
+    policy_.error("E0110", e.span, quoted(e.text) + " takes one vector", "",
+                  "put the values into a list: `" + e.text + "([…])`");
     return poison;
   }
   if (index < 0) {
@@ -130,7 +130,7 @@ NodeId Expressions::builtin(int index, tree::ExprId id) {
   const std::optional<std::vector<tree::ExprId>> ids = arrange(expr(id), names, left_out);
   std::vector<NodeId> nodes;
   if (!ids) {
-    for (const tree::ExprId arg : expr(id).args) check(arg);   // their own mistakes, and that names are used
+    for (const tree::ExprId arg : expr(id).args) check(arg);  // their own mistakes, and that names are used
     return poison;
   }
   bool poisoned = false;
@@ -187,16 +187,17 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
                         (argument.kind == ArgumentKind::IntVector && given.base == Base::Int) ||
                         (argument.kind == ArgumentKind::RealVector && numeric(given));
       if (!given.vector() || !fits) {
-        policy_.error(given.vector() ? "E0201" : "E0221", expr(id).span, role + " is a vector of " +
-                      (argument.kind == ArgumentKind::BoolVector ? "true and false" : "numbers") + ", not " +
-                      (given.vector() ? "one of " + describe(element_of(given)) : describe(given)),
+        policy_.error(given.vector() ? "E0201" : "E0221", expr(id).span,
+                      role + " is a vector of " +
+                          (argument.kind == ArgumentKind::BoolVector ? "true and false" : "numbers") + ", not " +
+                          (given.vector() ? "one of " + describe(element_of(given)) : describe(given)),
                       given.vector() ? "" : "this is one value");
         return poison;
       }
       element = defined(element_of(given));
       if (argument.kind == ArgumentKind::RealVector && given.base == Base::Int) {
-        nodes[i] = lift({nodes[i]}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); },
-                        Guard::None);
+        nodes[i] =
+            lift({nodes[i]}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); }, Guard::None);
       }
       continue;
     }
@@ -212,9 +213,9 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
         common = type(nodes[i]);
         continue;
       }
-      const std::optional<Type> both = unify(nodes[static_cast<std::size_t>(first_number)], nodes[i],
-                                             ids[static_cast<std::size_t>(first_number)], id, "E0213",
-                                             "stand in one call");
+      const std::optional<Type> both =
+          unify(nodes[static_cast<std::size_t>(first_number)], nodes[i], ids[static_cast<std::size_t>(first_number)],
+                id, "E0213", "stand in one call");
       if (!both) return poison;
       common.base = both->base;
       if (!both->unit.plain()) common.unit = both->unit;
@@ -235,22 +236,39 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
   }
   Type result = plain(Base::Real);
   switch (row.result) {
-    case ResultKind::Int: result = plain(Base::Int); break;
-    case ResultKind::Real: break;
-    case ResultKind::Prob: result.prob = true; break;
-    case ResultKind::Bool: result = plain(Base::Bool); break;
-    case ResultKind::Beta: result = plain(Base::Beta); break;
-    case ResultKind::Number: result = common; break;
-    case ResultKind::Element: result = element; break;
-    case ResultKind::IntVector: result = vector_of(plain(Base::Int), Scope::List); break;
-    case ResultKind::RealVector: result = vector_of(plain(Base::Real), Scope::List); break;
+    case ResultKind::Int:
+      result = plain(Base::Int);
+      break;
+    case ResultKind::Real:
+      break;
+    case ResultKind::Prob:
+      result.prob = true;
+      break;
+    case ResultKind::Bool:
+      result = plain(Base::Bool);
+      break;
+    case ResultKind::Beta:
+      result = plain(Base::Beta);
+      break;
+    case ResultKind::Number:
+      result = common;
+      break;
+    case ResultKind::Element:
+      result = element;
+      break;
+    case ResultKind::IntVector:
+      result = vector_of(plain(Base::Int), Scope::List);
+      break;
+    case ResultKind::RealVector:
+      result = vector_of(plain(Base::Real), Scope::List);
+      break;
   }
   if (row.keeps_unit != 0) result.unit = product(Unit{}, kept, row.keeps_unit);
   if (row.result == ResultKind::Number) {
     result.optional = false;
     result.prob = all_prob && result.base == Base::Real;
     if (row.name == "clamp" && result.base == Base::Real && result.unit.plain()) {
-      result.prob = type(nodes[1]).prob && type(nodes[2]).prob;   // bounds within 0..1
+      result.prob = type(nodes[1]).prob && type(nodes[2]).prob;  // bounds within 0..1
     }
   }
   result.optional = row.result_optional;

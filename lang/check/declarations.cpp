@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "lang/check/expressions.h"
@@ -22,8 +21,9 @@ std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expect
   const NodeId node = expressions.check_as(id, expected, role);
   if (node == poison) return std::nullopt;
   const std::optional<Cell> value = builder.value(node);
-  if (!value) policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
-                           "write a literal");
+  if (!value)
+    policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
+                 "write a literal");
   return value;
 }
 
@@ -55,7 +55,8 @@ std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type
 // True where `name` was not declared before; says so otherwise.
 bool fresh(Policy& policy, const tree::Name& name, std::string_view kind) {
   if (find_fact(Subject::Run, name.text) || name.text == "budget") {
-    policy.error("E0103", name.span, quoted(name.text) + " is the name of a fact of the run", "", "choose another name");
+    policy.error("E0103", name.span, quoted(name.text) + " is the name of a fact of the run", "",
+                 "choose another name");
     return false;
   }
   const Binding* const other = policy.names.find(name.text);
@@ -65,20 +66,11 @@ bool fresh(Policy& policy, const tree::Name& name, std::string_view kind) {
   return false;
 }
 
-Binding value_binding(const tree::Name& name, std::string kind) {
-  Binding binding;
-  binding.kind = std::move(kind);
-  binding.name = name.text;
-  binding.span = name.span;
-  return binding;
-}
-
 void declare_parameter(Policy& policy, const tree::Param& param) {
   if (!fresh(policy, param.name, "declaration")) return;
   Binding binding = value_binding(param.name, "parameter");
   std::optional<Type> type = read_type(policy, param.type);
-  const bool allowed = type && !type->vector() && !type->optional &&
-                       (numeric(*type) || type->base == Base::Bool);
+  const bool allowed = type && !type->vector() && !type->optional && (numeric(*type) || type->base == Base::Bool);
   if (type && !allowed) {
     policy.error("E0202", param.type.span, "a parameter is a number, a count or true or false",
                  "not " + to_text(*type));
@@ -91,13 +83,14 @@ void declare_parameter(Policy& policy, const tree::Param& param) {
     }
     if (numeric(*type)) range = read_range(policy, param.type, *type);
     if (type->prob && !range) range = Range{0, 1};
-    if (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1) type->prob = true;
+    if (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1)
+      type->prob = true;
     if (param.value == tree::none) {
       policy.error("E0404", param.name.span, "parameter " + quoted(param.name.text) + " needs a default", "",
                    "write `param " + param.name.text + ": " + to_text(*type) + " = …`");
     } else {
       Type wanted = *type;
-      if (range) wanted.prob = false;   // its own range is checked below
+      if (range) wanted.prob = false;  // its own range is checked below
       value = constant(policy, param.value, wanted, "the default of " + quoted(param.name.text));
     }
     if (value && range && (number(*value, *type) < range->low || number(*value, *type) > range->high)) {
@@ -157,8 +150,8 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
   if (fits) {
     if (numeric(*type)) {
       const std::optional<Range> range = read_range(policy, decl.type, *type);
-      type->prob = type->prob || (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 &&
-                                  range->high <= 1);
+      type->prob = type->prob ||
+                   (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1);
     }
     state.type = *type;
     std::optional<Cell> initial;
@@ -187,102 +180,6 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
     }
   }
   policy.names.declare(std::move(binding));
-}
-
-// ---- functions
-
-void collect_calls(const tree::File& tree, tree::ExprId id, const Names& names, std::vector<std::pair<int, Span>>& into) {
-  if (id == tree::none) return;
-  const tree::Expr& e = tree[id];
-  if (e.kind == tree::ExprKind::Call) {
-    if (const auto it = names.functions.find(e.text); it != names.functions.end()) into.push_back({it->second, e.span});
-  }
-  for (const tree::ExprId arg : e.args) collect_calls(tree, arg, names, into);
-  for (const tree::StringPart& part : e.parts) collect_calls(tree, part.hole, names, into);
-}
-
-struct Recursion {
-  Policy& policy;
-  std::vector<char> state;      // 0 unseen, 1 on the path, 2 done
-  std::vector<int> path;
-
-  void visit(int function) {
-    state[static_cast<std::size_t>(function)] = 1;
-    path.push_back(function);
-    std::vector<std::pair<int, Span>> calls;
-    const tree::FunctionDecl& decl = policy.tree.functions[static_cast<std::size_t>(function)];
-    collect_calls(policy.tree, decl.body, policy.names, calls);
-    for (const auto& [callee, span] : calls) {
-      if (state[static_cast<std::size_t>(callee)] == 0) visit(callee);
-      else if (state[static_cast<std::size_t>(callee)] == 1) report(callee, span);
-    }
-    path.pop_back();
-    state[static_cast<std::size_t>(function)] = 2;
-  }
-
-  void report(int callee, Span span) {
-    std::string text;
-    const auto begin = std::find(path.begin(), path.end(), callee);
-    bool known = true;
-    for (auto it = begin; it != path.end(); ++it) {
-      char& broken = policy.broken_functions[static_cast<std::size_t>(*it)];
-      known = known && broken;
-      broken = 1;
-      text += policy.tree.functions[static_cast<std::size_t>(*it)].name.text + " → ";
-    }
-    if (known) return;
-    text += policy.tree.functions[static_cast<std::size_t>(callee)].name.text;
-    policy.error("E0107", span, "a function cannot call itself", text,
-                 "every policy must end: walk a collection with a comprehension instead");
-  }
-};
-
-// The body is checked once by itself, so that a mistake is told once, called or not.
-void check_body(Policy& policy, std::size_t index) {
-  const tree::FunctionDecl& function = policy.tree.functions[index];
-  const int errors_before = static_cast<int>(policy.diagnostics.all().size());
-  const int nodes_before = policy.nodes;
-  Builder builder(policy);
-  Expressions expressions(policy, builder, Where{});
-  policy.names.enter(true);
-  std::set<std::string> seen;
-  bool broken = false;
-  for (const tree::Param& param : function.params) {
-    const std::optional<Type> type = read_type(policy, param.type);
-    if (!seen.insert(param.name.text).second) {
-      policy.error("E0102", param.name.span, quoted(param.name.text) + " is declared twice");
-    }
-    Binding binding = value_binding(param.name, "argument");
-    if (!type) {
-      broken = true;
-      binding.meaning = Meaning::Poison;
-    } else {
-      Node node;
-      node.op = type->vector() ? Op::Column : Op::Let;   // stands for whatever the call will bring
-      node.type = *type;
-      node.index = type->vector() ? builder.column({Fact::Reward, {}, Scope::List, *type, param.name.text, param.name.span})
-                                  : builder.let(param.name.text, builder.constant(Cell::undefined(), *type, param.name.span));
-      binding.node = node;
-    }
-    expressions.declare(std::move(binding));
-  }
-  std::optional<Type> result = read_type(policy, function.result);
-  if (!result) {
-    broken = true;
-  } else {
-    NodeId body = expressions.check(function.body);
-    if (body != poison && result->vector() && builder.type(body).vector()) result->scope = builder.type(body).scope;
-    if (body != poison) {
-      body = expressions.fit(body, function.body, *result, "the result of " + quoted(function.name.text));
-    }
-    broken = broken || body == poison;
-  }
-  policy.names.leave();
-  for (std::size_t i = static_cast<std::size_t>(errors_before); i < policy.diagnostics.all().size(); ++i) {
-    broken = broken || policy.diagnostics.all()[i].severity == Severity::Error;
-  }
-  if (broken) policy.broken_functions[index] = 1;
-  if (!policy.too_large) policy.nodes = nodes_before;
 }
 
 }  // namespace
@@ -344,37 +241,6 @@ void declare_states(Policy& policy) {
   }
 }
 
-void declare_functions(Policy& policy) {
-  const std::vector<tree::FunctionDecl>& functions = policy.tree.functions;
-  policy.broken_functions.assign(functions.size(), 0);
-  policy.names.function_used.assign(functions.size(), 0);
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const tree::Name& name = functions[i].name;
-    const bool built_in = find_builtin(name.text) >= 0 || is_statistic(name.text) || reduction_named(name.text) ||
-                          name.text == "draw" || name.text == "where" || name.text == "prefixes" ||
-                          name.text == "actions_at";
-    const auto it = policy.names.functions.find(name.text);
-    if (built_in) {
-      policy.error("E0103", name.span, quoted(name.text) + " is a function of the language", "",
-                   "choose another name");
-    } else if (it != policy.names.functions.end()) {
-      policy.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second function", "",
-                   {{functions[static_cast<std::size_t>(it->second)].name.span, "the first one"}});
-    } else {
-      policy.names.functions[name.text] = static_cast<int>(i);
-    }
-  }
-  Recursion recursion{policy, std::vector<char>(functions.size(), 0), {}};
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    if (recursion.state[i] == 0) recursion.visit(static_cast<int>(i));
-  }
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    if (!policy.broken_functions[i]) check_body(policy, i);
-  }
-  // A function called only by unused ones is unused as well: what the bodies called does not count.
-  policy.names.function_used.assign(functions.size(), 0);
-}
-
 void declare_budgets(Policy& policy) {
   std::map<BaseUnit, Span> seen;
   for (const tree::BudgetDecl& decl : policy.tree.budgets) {
@@ -406,8 +272,7 @@ void declare_budgets(Policy& policy) {
     seen[*unit] = decl.span;
     Builder builder(policy);
     Expressions expressions(policy, builder, Where{});
-    const std::optional<ReadArgument> argument =
-        expressions.read_argument(decl.amount, *unit, true, false, "a budget");
+    const std::optional<ReadArgument> argument = expressions.read_argument(decl.amount, *unit, true, false, "a budget");
     if (!argument) continue;
     budget.unit = *unit;
     budget.amount = *argument;
@@ -418,7 +283,8 @@ void declare_budgets(Policy& policy) {
 void declare_refill(Policy& policy) {
   const std::vector<tree::RefillDecl>& decls = policy.tree.refills;
   for (std::size_t i = 1; i < decls.size(); ++i) {
-    policy.error("E0401", decls[i].span, "`refill at most` is declared twice", "", "", {{decls[0].span, "the first one"}});
+    policy.error("E0401", decls[i].span, "`refill at most` is declared twice", "", "",
+                 {{decls[0].span, "the first one"}});
   }
   if (decls.empty()) return;
   Builder builder(policy);
@@ -461,11 +327,13 @@ void declare_hit(Policy& policy) {
     const int key = builder.read({fact, {}, Scope::Single, type, std::string(row(fact).name), span});
     return builder.make(Op::Read, type, span, {}, key);
   };
-  const NodeId reward = builder.make(Op::Coalesce, row(Fact::Reward).type, span, {read(Fact::RawReward), read(Fact::Reward)});
+  const NodeId reward =
+      builder.make(Op::Coalesce, row(Fact::Reward).type, span, {read(Fact::RawReward), read(Fact::Reward)});
   const NodeId unscored = builder.make(Op::IsUndefined, plain(Base::Bool), span, {reward});
   Effect effect;
   effect.kind = EffectKind::Report;
-  effect.value = builder.make(Op::If, maybe, span, {unscored, builder.constant(Cell::undefined(), maybe, span), condition});
+  effect.value =
+      builder.make(Op::If, maybe, span, {unscored, builder.constant(Cell::undefined(), maybe, span), condition});
   effect.span = span;
   Handler hit = std::move(builder.handler);
   hit.point = Point::Eval;

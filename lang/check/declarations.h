@@ -5,13 +5,13 @@
 
 namespace allot::lang::checker {
 
-void declare_unread(Policy& policy);      // names of items that could not be read: nobody who uses them is blamed
+void declare_unread(Policy& policy);  // names of items that could not be read: nobody who uses them is blamed
 void declare_parameters(Policy& policy);
 void declare_states(Policy& policy);
-void declare_functions(Policy& policy);   // names, recursion, bodies
-void declare_budgets(Policy& policy);     // after the parameters
+void declare_functions(Policy& policy);  // names, recursion, bodies
+void declare_budgets(Policy& policy);    // after the parameters
 void declare_refill(Policy& policy);
 void declare_hit(Policy& policy);
-void check_tests(Policy& policy);         // names of parameters and points; the tests themselves run elsewhere
+void check_tests(Policy& policy);  // names of parameters and points; the tests themselves run elsewhere
 
 }  // namespace allot::lang::checker

@@ -13,30 +13,45 @@ NodeId Expressions::check(tree::ExprId id) {
   switch (e.kind) {
     case tree::ExprKind::Integer:
     case tree::ExprKind::Real:
-    case tree::ExprKind::Percent: return number(e, false);
-    case tree::ExprKind::Bool: return builder_.constant(Cell::of(e.text == "true"), plain(Base::Bool), e.span);
-    case tree::ExprKind::Undefined: return builder_.constant(Cell::undefined(), optional(plain(Base::Real)), e.span);
+    case tree::ExprKind::Percent:
+      return number(e, false);
+    case tree::ExprKind::Bool:
+      return builder_.constant(Cell::of(e.text == "true"), plain(Base::Bool), e.span);
+    case tree::ExprKind::Undefined:
+      return builder_.constant(Cell::undefined(), optional(plain(Base::Real)), e.span);
     case tree::ExprKind::String:
       policy_.error("E0204", e.span, "a text is not a value here", "texts stand in messages and as names of draws");
       return poison;
-    case tree::ExprKind::Name: return name(id);
-    case tree::ExprKind::Field: return field(id);
-    case tree::ExprKind::Index: return index(id);
-    case tree::ExprKind::Call: return call(id);
-    case tree::ExprKind::Unary: return unary(id);
+    case tree::ExprKind::Name:
+      return name(id);
+    case tree::ExprKind::Field:
+      return field(id);
+    case tree::ExprKind::Index:
+      return index(id);
+    case tree::ExprKind::Call:
+      return call(id);
+    case tree::ExprKind::Unary:
+      return unary(id);
     case tree::ExprKind::Binary:
       if (e.op == "and" || e.op == "or") return logic(id);
       if (e.op == "??") return coalesce(id);
       return arithmetic(id);
-    case tree::ExprKind::Compare: return compare(id);
-    case tree::ExprKind::If: return if_else(id);
-    case tree::ExprKind::IsUndefined: return is_undefined(id);
-    case tree::ExprKind::Comprehension: return comprehension(id, std::nullopt);
-    case tree::ExprKind::List: return list(id);
+    case tree::ExprKind::Compare:
+      return compare(id);
+    case tree::ExprKind::If:
+      return if_else(id);
+    case tree::ExprKind::IsUndefined:
+      return is_undefined(id);
+    case tree::ExprKind::Comprehension:
+      return comprehension(id, std::nullopt);
+    case tree::ExprKind::List:
+      return list(id);
     case tree::ExprKind::Record:
       policy_.error("E0204", e.span, "a " + e.text + " can be written down in tests only");
       return poison;
-    case tree::ExprKind::Allot: policy_.not_yet(e.span, "`allot … over … maximizing`"); return poison;
+    case tree::ExprKind::Allot:
+      policy_.not_yet(e.span, "`allot … over … maximizing`");
+      return poison;
   }
   return poison;
 }
@@ -83,8 +98,9 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
     return poison;
   }
   if (numeric(given) && !(given.unit == expected.unit) && !(given.unit.plain() && bare(id))) {
-    policy_.error("E0215", span, std::string(role) + " is " + describe(defined(expected)) + ", not " +
-                  describe(defined(given)), "this is " + describe(defined(given)));
+    policy_.error("E0215", span,
+                  std::string(role) + " is " + describe(defined(expected)) + ", not " + describe(defined(given)),
+                  "this is " + describe(defined(given)));
     return poison;
   }
   if (expected.prob && !given.prob) {
@@ -106,7 +122,7 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
 
 // Digits to a constant. `negative` stands for a minus right before them, so that the smallest int can be written.
 NodeId Expressions::number(const tree::Expr& e, bool negative) {
-  const bool written = e.text.starts_with('-');   // the parser joins a minus to the smallest int
+  const bool written = e.text.starts_with('-');  // the parser joins a minus to the smallest int
   const char* const begin = e.text.data() + (written ? 1 : 0);
   const char* const end = e.text.data() + e.text.size();
   negative = negative != written;
@@ -180,8 +196,8 @@ NodeId Expressions::if_else(tree::ExprId id) {
   if (test == poison || then == poison || otherwise == poison) return poison;
   Type result = type(then);
   if (expr(e.args[1]).kind == tree::ExprKind::Undefined) result = optional(type(otherwise));
-  const bool undefined = expr(e.args[1]).kind == tree::ExprKind::Undefined ||
-                         expr(e.args[2]).kind == tree::ExprKind::Undefined;
+  const bool undefined =
+      expr(e.args[1]).kind == tree::ExprKind::Undefined || expr(e.args[2]).kind == tree::ExprKind::Undefined;
   if (undefined) {
     builder_.retype(expr(e.args[1]).kind == tree::ExprKind::Undefined ? then : otherwise, optional(result));
     return builder_.make(Op::If, optional(result), e.span, {test, then, otherwise});
@@ -227,7 +243,8 @@ NodeId Expressions::list(tree::ExprId id) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Type& given = type(nodes[i]);
     if (numeric(given) != numeric(type(nodes[0])) || (!numeric(given) && given.base != result.base)) {
-      policy_.error("E0204", expr(e.args[i]).span, "the elements of a list must be alike", "this is " + describe(given));
+      policy_.error("E0204", expr(e.args[i]).span, "the elements of a list must be alike",
+                    "this is " + describe(given));
       return poison;
     }
     real = real || given.base == Base::Real;

@@ -17,8 +17,8 @@ namespace allot::lang::checker {
 struct Where {
   Point point = Point::Eval;
   Subject subject = Subject::Run;
-  bool hit = false;        // the `hit` condition: facts of the rollout by their bare names
-  bool constant = false;   // a default or an initial value: no facts, parameters or state
+  bool hit = false;       // the `hit` condition: facts of the rollout by their bare names
+  bool constant = false;  // a default or an initial value: no facts, parameters or state
   bool barrier() const { return point == Point::Update || point == Point::Epoch; }
 };
 
@@ -29,7 +29,7 @@ class Expressions {
   NodeId check(tree::ExprId id);
   // `role` names what is expected in messages: "`N` of `sample N more`".
   NodeId check_as(tree::ExprId id, const Type& expected, std::string_view role);
-  NodeId condition(tree::ExprId id);   // a bool that is defined
+  NodeId condition(tree::ExprId id);  // a bool that is defined
   NodeId fit(NodeId node, tree::ExprId id, const Type& expected, std::string_view role);
   std::vector<MessagePart> message(tree::ExprId id, int& holes);
 
@@ -110,7 +110,7 @@ class Expressions {
   // calls.cpp
   NodeId call(tree::ExprId id);
   NodeId builtin(int index, tree::ExprId id);
-  NodeId extremes(int index, tree::ExprId id);   // min and max of three or more
+  NodeId extremes(int index, tree::ExprId id);  // min and max of three or more
   NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);
@@ -124,15 +124,15 @@ class Expressions {
 
   struct Known {
     std::string path;
-    std::optional<Span> rule;   // known because this rule did not answer
+    std::optional<Span> rule;  // known because this rule did not answer
   };
 
   Policy& policy_;
   Builder& builder_;
   Where where_;
   std::vector<Known> narrowed_;
-  bool in_effect_ = false;             // effects run whichever rule answered
-  std::optional<Span> relies_on_;      // a rule on which what was just checked relies
+  bool in_effect_ = false;         // effects run whichever rule answered
+  std::optional<Span> relies_on_;  // a rule on which what was just checked relies
 };
 
 bool is_statistic(std::string_view name);

@@ -23,38 +23,63 @@ Folded of(double result) {
   return {Cell::of(result), {}};
 }
 
-Folded of(bool result) { return {Cell::of(result), {}}; }
+Folded of(bool result) {
+  return {Cell::of(result), {}};
+}
 
 Folded integers(Op op, std::int64_t a, std::int64_t b) {
   switch (op) {
-    case Op::Add: return of(math::checked_add(a, b));
-    case Op::Subtract: return of(math::checked_sub(a, b));
-    case Op::Multiply: return of(math::checked_mul(a, b));
-    case Op::Modulo: return of(math::checked_mod(a, b));
-    case Op::Less: return of(a < b);
-    case Op::LessEqual: return of(a <= b);
-    case Op::Greater: return of(a > b);
-    case Op::GreaterEqual: return of(a >= b);
-    case Op::Equal: return of(a == b);
-    case Op::NotEqual: return of(a != b);
-    default: return {};
+    case Op::Add:
+      return of(math::checked_add(a, b));
+    case Op::Subtract:
+      return of(math::checked_sub(a, b));
+    case Op::Multiply:
+      return of(math::checked_mul(a, b));
+    case Op::Modulo:
+      return of(math::checked_mod(a, b));
+    case Op::Less:
+      return of(a < b);
+    case Op::LessEqual:
+      return of(a <= b);
+    case Op::Greater:
+      return of(a > b);
+    case Op::GreaterEqual:
+      return of(a >= b);
+    case Op::Equal:
+      return of(a == b);
+    case Op::NotEqual:
+      return of(a != b);
+    default:
+      return {};
   }
 }
 
 Folded reals(Op op, double a, double b) {
   switch (op) {
-    case Op::Add: return of(a + b);
-    case Op::Subtract: return of(a - b);
-    case Op::Multiply: return of(a * b);
-    case Op::Divide: return b == 0 ? Folded{std::nullopt, by_zero} : of(a / b);
-    case Op::Modulo: return b == 0 ? Folded{std::nullopt, by_zero} : of(std::fmod(a, b));
-    case Op::Less: return of(a < b);
-    case Op::LessEqual: return of(a <= b);
-    case Op::Greater: return of(a > b);
-    case Op::GreaterEqual: return of(a >= b);
-    case Op::Equal: return of(a == b);
-    case Op::NotEqual: return of(a != b);
-    default: return {};
+    case Op::Add:
+      return of(a + b);
+    case Op::Subtract:
+      return of(a - b);
+    case Op::Multiply:
+      return of(a * b);
+    case Op::Divide:
+      return b == 0 ? Folded{std::nullopt, by_zero} : of(a / b);
+    case Op::Modulo:
+      return b == 0 ? Folded{std::nullopt, by_zero} : of(std::fmod(a, b));
+    case Op::Less:
+      return of(a < b);
+    case Op::LessEqual:
+      return of(a <= b);
+    case Op::Greater:
+      return of(a > b);
+    case Op::GreaterEqual:
+      return of(a >= b);
+    case Op::Equal:
+      return of(a == b);
+    case Op::NotEqual:
+      return of(a != b);
+    default:
+      return {};
   }
 }
 
@@ -70,8 +95,8 @@ Folded call(std::string_view name, const std::vector<Cell>& values, const std::v
   if (name == "sqrt" && values[0].real() < 0) return {std::nullopt, "the square root of a negative number"};
   if (name == "log" && values[0].real() <= 0) return {std::nullopt, "the logarithm of a number that is not above 0"};
   if (name == "clamp") {
-    const bool crossed = types[0].base == Base::Int ? values[1].integer() > values[2].integer()
-                                                    : values[1].real() > values[2].real();
+    const bool crossed =
+        types[0].base == Base::Int ? values[1].integer() > values[2].integer() : values[1].real() > values[2].real();
     if (crossed) return {std::nullopt, "the low bound lies above the high one"};
   }
   return {};
@@ -84,16 +109,23 @@ Folded fold(const Node& node, const std::vector<Cell>& values, const std::vector
     if (value.defined == 0) return {};
   }
   switch (node.op) {
-    case Op::Constant: return {node.cell, {}};
-    case Op::Not: return of(!values[0].truth());
+    case Op::Constant:
+      return {node.cell, {}};
+    case Op::Not:
+      return of(!values[0].truth());
     case Op::Negate:
       if (types[0].base == Base::Int) return of(math::checked_neg(values[0].integer()));
       return of(-values[0].real());
-    case Op::ToReal: return of(static_cast<double>(values[0].integer()));
-    case Op::And: return of(values[0].truth() && values[1].truth());
-    case Op::Or: return of(values[0].truth() || values[1].truth());
-    case Op::Call: return call(builtins()[static_cast<std::size_t>(node.index)].name, values, types);
-    default: break;
+    case Op::ToReal:
+      return of(static_cast<double>(values[0].integer()));
+    case Op::And:
+      return of(values[0].truth() && values[1].truth());
+    case Op::Or:
+      return of(values[0].truth() || values[1].truth());
+    case Op::Call:
+      return call(builtins()[static_cast<std::size_t>(node.index)].name, values, types);
+    default:
+      break;
   }
   if (values.size() != 2) return {};
   if (types[0].base == Base::Real) return reals(node.op, values[0].real(), values[1].real());

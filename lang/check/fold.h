@@ -11,8 +11,8 @@
 namespace allot::lang::checker {
 
 struct Folded {
-  std::optional<Cell> value;   // none: not a constant, or a fault
-  std::string fault;           // "division by zero", "does not fit into 64 bits", …; empty: none
+  std::optional<Cell> value;  // none: not a constant, or a fault
+  std::string fault;          // "division by zero", "does not fit into 64 bits", …; empty: none
 };
 
 // `values[i]` is the constant of node.args[i].

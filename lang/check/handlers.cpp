@@ -11,7 +11,7 @@ namespace {
 // The row of a handler that this version runs; null after an error.
 const PointRow* runnable(Policy& policy, const tree::Handler& handler) {
   const PointRow* const row = find_point(handler.point);
-  if (!row) return nullptr;   // the parser knows the points too, and has said so
+  if (!row) return nullptr;  // the parser knows the points too, and has said so
   if (row->subject.empty()) {
     policy.not_yet(handler.point_span, "the point " + quoted(handler.point));
     return nullptr;
@@ -24,10 +24,11 @@ const PointRow* runnable(Policy& policy, const tree::Handler& handler) {
     return nullptr;
   }
   if (handler.subject != row->subject) {
-    policy.error("E0303", handler.point_span, quoted(handler.point) + " is asked of a " + std::string(row->subject) +
-                 ", not of a " + handler.subject, "",
-                 "write `on " + handler.point + " of " + std::string(row->subject) + " " +
-                     (row->subject == "group" ? "g" : "b") + "`");
+    policy.error(
+        "E0303", handler.point_span,
+        quoted(handler.point) + " is asked of a " + std::string(row->subject) + ", not of a " + handler.subject, "",
+        "write `on " + handler.point + " of " + std::string(row->subject) + " " +
+            (row->subject == "group" ? "g" : "b") + "`");
     return nullptr;
   }
   if (handler.every && handler.point != "turn") {
@@ -70,7 +71,7 @@ bool same_place(const Handler& a, const Handler& b) {
 }  // namespace
 
 void check_handlers(Policy& policy) {
-  std::vector<std::pair<Handler, Span>> known;   // without their rules: point, subject and number
+  std::vector<std::pair<Handler, Span>> known;  // without their rules: point, subject and number
   for (std::size_t i = 0; i < policy.tree.handlers.size(); ++i) {
     const tree::Handler& handler = policy.tree.handlers[i];
     if (mixed_subjects(policy, i)) continue;
@@ -90,8 +91,8 @@ void check_handlers(Policy& policy) {
     }
     Handler checked = HandlerChecker(policy, handler, *row).check();
     checked.number = place.number;
-    const auto twin = std::find_if(known.begin(), known.end(),
-                                   [&](const auto& other) { return same_place(other.first, place); });
+    const auto twin =
+        std::find_if(known.begin(), known.end(), [&](const auto& other) { return same_place(other.first, place); });
     if (twin != known.end()) {
       policy.error("E0308", handler.point_span, "two handlers for one point", "", "join their rules into one handler",
                    {{twin->second, "the first one"}});

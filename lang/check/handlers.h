@@ -15,7 +15,7 @@ void check_handlers(Policy& policy);
 class HandlerChecker {
  public:
   HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point);
-  Handler check();   // the number is set by the caller
+  Handler check();  // the number is set by the caller
 
  private:
   void statement(const tree::Statement& statement, std::vector<Effect>& effects, std::vector<std::int32_t>* owned,
@@ -40,7 +40,7 @@ class HandlerChecker {
   const PointRow& point_;
   Builder builder_;
   Expressions expressions_;
-  std::optional<Span> closed_;          // the `otherwise` or bare verdict after which nothing answers
+  std::optional<Span> closed_;  // the `otherwise` or bare verdict after which nothing answers
   std::vector<std::pair<std::string, Span>> conditions_;
 };
 

@@ -4,6 +4,14 @@
 
 namespace allot::lang::checker {
 
+Binding value_binding(const tree::Name& name, std::string kind) {
+  Binding binding;
+  binding.kind = std::move(kind);
+  binding.name = name.text;
+  binding.span = name.span;
+  return binding;
+}
+
 // From the innermost frame outwards; from a function's body straight to the file's names.
 template <typename Visit>
 void Names::walk(Visit visit) const {

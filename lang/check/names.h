@@ -21,12 +21,12 @@ enum class Meaning {
 
 struct Binding {
   Meaning meaning = Meaning::Value;
-  std::string kind;    // "parameter", "let", "state", "variable": for messages
+  std::string kind;  // "parameter", "let", "state", "variable": for messages
   std::string name;
   Span span;
-  int id = 0;          // unique in the policy
-  Node node;           // Value
-  int state = -1;      // State
+  int id = 0;      // unique in the policy
+  Node node;       // Value
+  int state = -1;  // State
   Subject subject = Subject::Group;
   Scope scope = Scope::Single;  // Subject: Single is the handler's own, else element of `loop` over this scope
   int loop = -1;
@@ -34,13 +34,16 @@ struct Binding {
   std::optional<Span> relies_on;  // a let that holds only where an earlier rule did not answer: that rule's condition
 };
 
+// A binding of meaning Value with nothing in it yet.
+Binding value_binding(const tree::Name& name, std::string kind);
+
 // Frames of names. A function's body sees its arguments and the file's names, not the caller's.
 class Names {
  public:
   Names() : frames_(1) {}
 
   Binding* find(std::string_view name);
-  Binding* declare(Binding binding);   // into the innermost frame; the caller has looked for clashes
+  Binding* declare(Binding binding);  // into the innermost frame; the caller has looked for clashes
   void enter(bool function_body) { frames_.push_back({function_body, {}}); }
   void leave() { frames_.pop_back(); }
   bool outermost() const { return frames_.size() == 1; }
@@ -48,7 +51,7 @@ class Names {
   std::vector<std::string> visible() const;
   const std::deque<Binding>& all() const { return bindings_; }
 
-  std::map<std::string, int, std::less<>> functions;        // index into tree::File::functions
+  std::map<std::string, int, std::less<>> functions;  // index into tree::File::functions
   std::vector<char> function_used;
 
  private:

@@ -9,10 +9,14 @@ namespace {
 
 std::string_view kind_of(Subject subject) {
   switch (subject) {
-    case Subject::Run: return "run";
-    case Subject::Batch: return "batch";
-    case Subject::Group: return "group";
-    case Subject::Rollout: return "rollout";
+    case Subject::Run:
+      return "run";
+    case Subject::Batch:
+      return "batch";
+    case Subject::Group:
+      return "group";
+    case Subject::Rollout:
+      return "rollout";
   }
   return "";
 }
@@ -52,8 +56,7 @@ NodeId Expressions::use(Binding& binding, Span span) {
   if (binding.relies_on) {
     if (in_effect_) {
       policy_.error("E0118", span, quoted(binding.name) + " may be undefined here",
-                    "effects run whichever rule answered",
-                    "meet it where it is declared with `??`",
+                    "effects run whichever rule answered", "meet it where it is declared with `??`",
                     {{*binding.relies_on, "it relies on this rule not having answered"}});
       return poison;
     }
@@ -69,8 +72,7 @@ void Expressions::unknown_name(tree::ExprId id) {
   if (!policy_.first_time("E0101", e.text)) return;
   if (policy_.names.functions.contains(e.text) || find_builtin(e.text) >= 0 || is_statistic(e.text) ||
       reduction_named(e.text)) {
-    policy_.error("E0109", e.span, quoted(e.text) + " is a function, not a value", "",
-                  "call it: `" + e.text + "(…)`");
+    policy_.error("E0109", e.span, quoted(e.text) + " is a function, not a value", "", "call it: `" + e.text + "(…)`");
     return;
   }
   std::vector<std::string> names = policy_.names.visible();
@@ -90,12 +92,15 @@ NodeId Expressions::name(tree::ExprId id) {
   const tree::Expr& e = expr(id);
   if (Binding* const binding = policy_.names.find(e.text)) {
     switch (binding->meaning) {
-      case Meaning::Poison: binding->used = true; return poison;
-      case Meaning::State: return state(*binding, id, tree::none);
+      case Meaning::Poison:
+        binding->used = true;
+        return poison;
+      case Meaning::State:
+        return state(*binding, id, tree::none);
       case Meaning::Subject:
-        policy_.error("E0109", e.span, quoted(e.text) + " is a " + std::string(kind_of(binding->subject)) +
-                      ", not a value", "", "read a fact of it: `" + e.text + "." +
-                      members(binding->subject)[1] + "`");
+        policy_.error("E0109", e.span,
+                      quoted(e.text) + " is a " + std::string(kind_of(binding->subject)) + ", not a value", "",
+                      "read a fact of it: `" + e.text + "." + members(binding->subject)[1] + "`");
         return poison;
       case Meaning::Value:
         if (where_.constant) {
@@ -110,7 +115,8 @@ NodeId Expressions::name(tree::ExprId id) {
     if (const FactRow* const row = find_fact(Subject::Rollout, e.text)) return hit_fact(*row, id);
   }
   if (e.text == "budget") {
-    policy_.error("E0109", e.span, "`budget` is not a value", "", "read `budget.left`, `budget.spent` or `budget.total`");
+    policy_.error("E0109", e.span, "`budget` is not a value", "",
+                  "read `budget.left`, `budget.spent` or `budget.total`");
     return poison;
   }
   unknown_name(id);
@@ -178,7 +184,7 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   Fact wanted = row.fact;
   Scope scope = owner ? owner->scope : Scope::Single;
   Type type = row.type;
-  if (type.vector()) {   // the rewards of a group are a column of its rollouts' rewards
+  if (type.vector()) {  // the rewards of a group are a column of its rollouts' rewards
     if (scope != Scope::Single) {
       policy_.not_yet(span, "a vector of every group of a batch");
       return poison;
@@ -210,9 +216,9 @@ NodeId Expressions::budget(tree::ExprId id, const std::string& word, std::string
   if (unit.empty()) {
     if (budgets.size() != 1) {
       policy_.error("E0316", span, budgets.empty() ? "no budget is declared" : "which budget is meant?", "",
-                    budgets.empty() ? "add  budget 400_000_000 tokens per run"
-                                    : "name the unit: `budget." + std::string(lang::name(budgets[0].unit)) + "." + word +
-                                          "`");
+                    budgets.empty()
+                        ? "add  budget 400_000_000 tokens per run"
+                        : "name the unit: `budget." + std::string(lang::name(budgets[0].unit)) + "." + word + "`");
       return poison;
     }
     unit = lang::name(budgets[0].unit);
@@ -249,8 +255,8 @@ NodeId Expressions::field(tree::ExprId id) {
     span.begin = span.end - static_cast<std::uint32_t>(e.text.size());
     if (member) {
       policy_.error("E0109", span, quoted(policy_.text(id)) + " is not a value", "",
-                    e.text == "actions"  ? "read a statistic of it: `unique_ratio(prefixes(" + policy_.text(id) +
-                                              ", 10, padded))`"
+                    e.text == "actions"
+                        ? "read a statistic of it: `unique_ratio(prefixes(" + policy_.text(id) + ", 10, padded))`"
                     : e.text == "budget" ? "read `budget.left`, `budget.spent` or `budget.total`"
                                          : "walk it: `sum(x.tokens for x in " + policy_.text(id) + ")`");
     } else {
@@ -302,7 +308,9 @@ NodeId Expressions::state(Binding& binding, tree::ExprId id, tree::ExprId key) {
   if ((declared.scope == StateScope::Prompt) != (key != tree::none)) {
     policy_.error("E0319", span,
                   quoted(binding.name) + " is state per " +
-                      (declared.scope == StateScope::Prompt ? "prompt" : declared.scope == StateScope::Run ? "run" : "group"),
+                      (declared.scope == StateScope::Prompt ? "prompt"
+                       : declared.scope == StateScope::Run  ? "run"
+                                                            : "group"),
                   key == tree::none ? "whose?" : "there is one alone",
                   key == tree::none ? "say whose: `" + binding.name + "[g.prompt]`" : "write `" + binding.name + "`",
                   {{binding.span, "declared here"}});

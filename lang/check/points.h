@@ -13,11 +13,11 @@ namespace allot::lang::checker {
 struct PointRow {
   std::string_view name;
   Point point;
-  std::string_view subject;                    // "group" or "batch"; empty: later versions run this point
-  bool number;                                 // `turn N`, `wave N`
-  bool rules;                                  // answers with rules; a barrier does not
-  std::vector<tree::ActionKind> rollouts;      // what may stand in the rollouts field
-  bool fate;                                   // group and slot fields may be set
+  std::string_view subject;                // "group" or "batch"; empty: later versions run this point
+  bool number;                             // `turn N`, `wave N`
+  bool rules;                              // answers with rules; a barrier does not
+  std::vector<tree::ActionKind> rollouts;  // what may stand in the rollouts field
+  bool fate;                               // group and slot fields may be set
 };
 
 const std::vector<PointRow>& points();

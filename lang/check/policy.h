@@ -25,13 +25,13 @@ struct Policy {
   Diagnostics& diagnostics;
   Names names;
 
-  bool unread = false;                    // items of the file could not be read: what is missing may stand in them
-  int nodes = 0;                          // typed nodes so far, of all handlers
-  bool too_large = false;                 // said once
-  std::optional<Span> unnamed_draw;       // where `draw()` stands
-  std::optional<Span> first_refill;       // where `refill` is answered first
+  bool unread = false;               // items of the file could not be read: what is missing may stand in them
+  int nodes = 0;                     // typed nodes so far, of all handlers
+  bool too_large = false;            // said once
+  std::optional<Span> unnamed_draw;  // where `draw()` stands
+  std::optional<Span> first_refill;  // where `refill` is answered first
   std::set<std::string> told;
-  std::vector<char> broken_functions;     // by index into tree.functions: calls give poison
+  std::vector<char> broken_functions;  // by index into tree.functions: calls give poison
 
   // True the first time: the same mistake about the same thing is told once.
   bool first_time(std::string_view code, std::string_view thing);
@@ -43,8 +43,8 @@ struct Policy {
   // E0190: `what` is written as the language has it, but this version cannot run it.
   void not_yet(Span span, std::string_view what);
 
-  std::string place(Span span) const;   // "3:9"
-  std::string text(Span span) const;    // source text on one line
+  std::string place(Span span) const;  // "3:9"
+  std::string text(Span span) const;   // source text on one line
   std::string text(tree::ExprId id) const { return text(tree[id].span); }
 };
 

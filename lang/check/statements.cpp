@@ -20,7 +20,11 @@ Where where_of(const PointRow& point) {
 }  // namespace
 
 HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point)
-    : policy_(policy), tree_(handler), point_(point), builder_(policy), expressions_(policy, builder_, where_of(point)) {}
+    : policy_(policy),
+      tree_(handler),
+      point_(point),
+      builder_(policy),
+      expressions_(policy, builder_, where_of(point)) {}
 
 Handler HandlerChecker::check() {
   policy_.names.enter(false);
@@ -49,11 +53,13 @@ Handler HandlerChecker::check() {
   return result;
 }
 
-void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& effects,
-                               std::vector<std::int32_t>* owned, int depth) {
+void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& effects, std::vector<std::int32_t>* owned,
+                               int depth) {
   using tree::StatementKind;
   switch (s.kind) {
-    case StatementKind::Let: expressions_.let(s.name, s.value, owned); return;
+    case StatementKind::Let:
+      expressions_.let(s.name, s.value, owned);
+      return;
     case StatementKind::When:
     case StatementKind::Otherwise:
     case StatementKind::Bare:
@@ -64,15 +70,25 @@ void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& ef
       }
       rule(s);
       return;
-    default: break;
+    default:
+      break;
   }
   expressions_.in_effect(true);
   switch (s.kind) {
-    case StatementKind::Remember: remember(s, effects); break;
-    case StatementKind::Report: report(s, effects); break;
-    case StatementKind::Warn: warn(s, effects); break;
-    case StatementKind::ForEach: for_each(s, effects, depth); break;
-    default: break;
+    case StatementKind::Remember:
+      remember(s, effects);
+      break;
+    case StatementKind::Report:
+      report(s, effects);
+      break;
+    case StatementKind::Warn:
+      warn(s, effects);
+      break;
+    case StatementKind::ForEach:
+      for_each(s, effects, depth);
+      break;
+    default:
+      break;
   }
   expressions_.in_effect(false);
 }
@@ -130,13 +146,13 @@ bool HandlerChecker::may_remember(const tree::Statement& s, const State& state, 
   }
   if (barrier) return true;
   const bool prompt = state.scope == StateScope::Prompt;
-  policy_.error("E0310", s.span,
-                quoted(state.name) + " is state per " + (prompt ? "prompt" : "run") + ": it is written at a barrier only",
-                "groups finish in any order, and that must not matter",
-                prompt ? "write  on update of batch b { for each g in b.ended { remember " + state.name +
-                             "[g.prompt] = … } }"
-                       : "write  on update of batch b { remember " + state.name + " = … }",
-                {{binding.span, "declared here"}});
+  policy_.error(
+      "E0310", s.span,
+      quoted(state.name) + " is state per " + (prompt ? "prompt" : "run") + ": it is written at a barrier only",
+      "groups finish in any order, and that must not matter",
+      prompt ? "write  on update of batch b { for each g in b.ended { remember " + state.name + "[g.prompt] = … } }"
+             : "write  on update of batch b { remember " + state.name + " = … }",
+      {{binding.span, "declared here"}});
   return false;
 }
 
@@ -168,12 +184,12 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
   effect.index = binding->state;
   effect.span = s.span;
   if ((state.scope == StateScope::Prompt) != keyed) {
-    policy_.error("E0319", target.span, quoted(state.name) + " is state per " +
-                  (keyed ? state.scope == StateScope::Run ? "run" : "group" : "prompt"),
-                  keyed ? "there is one alone" : "whose?",
-                  keyed ? "write `remember " + state.name + " = …`"
-                        : "say whose: `remember " + state.name + "[g.prompt] = …`",
-                  {{binding->span, "declared here"}});
+    policy_.error(
+        "E0319", target.span,
+        quoted(state.name) + " is state per " + (keyed ? state.scope == StateScope::Run ? "run" : "group" : "prompt"),
+        keyed ? "there is one alone" : "whose?",
+        keyed ? "write `remember " + state.name + " = …`" : "say whose: `remember " + state.name + "[g.prompt] = …`",
+        {{binding->span, "declared here"}});
     return;
   }
   if (keyed) {
@@ -189,8 +205,9 @@ void HandlerChecker::report(const tree::Statement& s, std::vector<Effect>& effec
   if (value == poison) return;
   const Type& type = builder_.type(value);
   if (type.vector() || type.base == Base::Prompt || type.base == Base::Beta) {
-    policy_.error(type.vector() ? "E0221" : "E0204", policy_.tree[s.value].span, "a report is one number, or true or false",
-                  "this is " + describe(type), type.vector() ? "report one figure of it: `mean(…)`" : "");
+    policy_.error(type.vector() ? "E0221" : "E0204", policy_.tree[s.value].span,
+                  "a report is one number, or true or false", "this is " + describe(type),
+                  type.vector() ? "report one figure of it: `mean(…)`" : "");
     return;
   }
   std::vector<std::string>& names = policy_.program.reports;

@@ -10,19 +10,19 @@ namespace allot::lang::checker {
 namespace {
 
 enum class Shape {
-  Pairwise,    // (distance, prefixes(g.actions, K, padding))
-  Unique,      // (prefixes(g.actions, K, padding)) or (actions_at(g.actions, K))
-  At,          // (actions_at(g.actions, K))
-  Entropy,     // (actions_at(g.actions, K), unit)
-  Turn,        // (g.actions, K)
-  OfRollout    // (r.actions, n)
+  Pairwise,  // (distance, prefixes(g.actions, K, padding))
+  Unique,    // (prefixes(g.actions, K, padding)) or (actions_at(g.actions, K))
+  At,        // (actions_at(g.actions, K))
+  Entropy,   // (actions_at(g.actions, K), unit)
+  Turn,      // (g.actions, K)
+  OfRollout  // (r.actions, n)
 };
 
 struct StatisticRow {
   std::string_view name;
   Shape shape;
   Fact fact;
-  std::string_view form;   // shown when it is called otherwise
+  std::string_view form;  // shown when it is called otherwise
 };
 
 constexpr std::array statistics{
@@ -50,7 +50,9 @@ const StatisticRow* find(std::string_view name) {
 
 }  // namespace
 
-bool is_statistic(std::string_view name) { return find(name) != nullptr; }
+bool is_statistic(std::string_view name) {
+  return find(name) != nullptr;
+}
 
 std::optional<ReadArgument> Expressions::word(tree::ExprId id, const std::vector<std::string>& choices) {
   const tree::Expr& e = expr(id);
@@ -73,8 +75,8 @@ std::optional<ReadArgument> Expressions::read_argument(tree::ExprId id, BaseUnit
                                                        bool current_turn, std::string_view what) {
   const tree::Expr& e = expr(id);
   const std::string unit_name(lang::name(unit));
-  const std::string fix = "say a literal" + std::string(current_turn ? ", `g.turn`" : "") + " or a parameter: `param at: " +
-                          unit_name + " = 10`";
+  const std::string fix = "say a literal" + std::string(current_turn ? ", `g.turn`" : "") +
+                          " or a parameter: `param at: " + unit_name + " = 10`";
   ReadArgument argument;
   if (e.kind == tree::ExprKind::Integer || (e.kind == tree::ExprKind::Unary && e.op == "-")) {
     const NodeId node = check(id);
@@ -82,8 +84,8 @@ std::optional<ReadArgument> Expressions::read_argument(tree::ExprId id, BaseUnit
     const std::optional<Cell> value = builder_.value(node);
     if (value && type(node).base == Base::Int) {
       if (!type(node).unit.plain() && !(type(node).unit == of(unit))) {
-        policy_.error("E0215", e.span, std::string(what) + " is counted in " + unit_name + ", not in " +
-                      to_text(type(node).unit));
+        policy_.error("E0215", e.span,
+                      std::string(what) + " is counted in " + unit_name + ", not in " + to_text(type(node).unit));
         return std::nullopt;
       }
       if (value->integer() < 1) {
@@ -106,8 +108,9 @@ std::optional<ReadArgument> Expressions::read_argument(tree::ExprId id, BaseUnit
       const Type& given = binding->node.type;
       const bool unit_fits = given.unit == of(unit) || (!unit_needed && given.unit.plain());
       if (given.base != Base::Int || !unit_fits) {
-        policy_.error("E0215", e.span, std::string(what) + " is counted in " + unit_name + ", not in " +
-                      describe(given), quoted(e.text) + " is " + describe(given),
+        policy_.error("E0215", e.span,
+                      std::string(what) + " is counted in " + unit_name + ", not in " + describe(given),
+                      quoted(e.text) + " is " + describe(given),
                       "declare it as `param " + e.text + ": " + unit_name + "`", {{binding->span, "declared here"}});
         return std::nullopt;
       }
@@ -143,9 +146,11 @@ const Binding* Expressions::actions(tree::ExprId id, Subject owner) {
     const Binding* const binding = subject(e.args[0]);
     if (binding && binding->subject == owner) return binding;
   }
-  policy_.error("E0318", e.span, std::string("the actions of a ") + (owner == Subject::Group ? "group" : "rollout") +
-                " are expected here", "", owner == Subject::Group ? "write `g.actions`"
-                : "write `r.actions`, with r from a comprehension over `g.rollouts`");
+  policy_.error(
+      "E0318", e.span,
+      std::string("the actions of a ") + (owner == Subject::Group ? "group" : "rollout") + " are expected here", "",
+      owner == Subject::Group ? "write `g.actions`"
+                              : "write `r.actions`, with r from a comprehension over `g.rollouts`");
   return nullptr;
 }
 
@@ -165,9 +170,8 @@ NodeId Expressions::statistic(tree::ExprId id) {
     if (e.args.size() != 2) return misshaped(e.span);
     const Binding* const owner = actions(e.args[0], row.shape == Shape::Turn ? Subject::Group : Subject::Rollout);
     const std::optional<ReadArgument> length =
-        row.shape == Shape::Turn
-            ? read_argument(e.args[1], BaseUnit::Turns, true, true, "the turn of a statistic")
-            : read_argument(e.args[1], BaseUnit::Turns, false, false, "the length of a statistic");
+        row.shape == Shape::Turn ? read_argument(e.args[1], BaseUnit::Turns, true, true, "the turn of a statistic")
+                                 : read_argument(e.args[1], BaseUnit::Turns, false, false, "the length of a statistic");
     if (!owner || !length) return poison;
     return fact(lang::row(row.fact), owner, id, {*length});
   }

@@ -41,15 +41,22 @@ std::vector<std::string> common(const std::vector<std::string>& a, const std::ve
 
 std::string Expressions::why_undefined(NodeId node) const {
   const Node& n = builder_[node];
-  const auto at = [](const std::vector<ReadKey>& keys, std::int32_t i) { return keys[static_cast<std::size_t>(i)].fact; };
+  const auto at = [](const std::vector<ReadKey>& keys, std::int32_t i) {
+    return keys[static_cast<std::size_t>(i)].fact;
+  };
   switch (n.op) {
-    case Op::Read: return when_undefined(row(at(builder_.handler.reads, n.index)).doc);
+    case Op::Read:
+      return when_undefined(row(at(builder_.handler.reads, n.index)).doc);
     case Op::Element:
       return n.index < 0 ? std::string() : when_undefined(row(at(builder_.handler.columns, n.index)).doc);
-    case Op::Let: return why_undefined(builder_.handler.lets[static_cast<std::size_t>(n.index)].value);
-    case Op::Call: return when_undefined(builtins()[static_cast<std::size_t>(n.index)].doc);
-    case Op::Reduce: return "undefined of nothing";
-    default: return {};
+    case Op::Let:
+      return why_undefined(builder_.handler.lets[static_cast<std::size_t>(n.index)].value);
+    case Op::Call:
+      return when_undefined(builtins()[static_cast<std::size_t>(n.index)].doc);
+    case Op::Reduce:
+      return "undefined of nothing";
+    default:
+      return {};
   }
 }
 
@@ -65,7 +72,8 @@ bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId who
   const bool simple = e.kind == tree::ExprKind::Name || e.kind == tree::ExprKind::Field ||
                       e.kind == tree::ExprKind::Call || e.kind == tree::ExprKind::Index;
   const bool statistic = e.kind == tree::ExprKind::Call && is_statistic(e.text);
-  std::string met = "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(stand_in(type(node), statistic)) + ")";
+  std::string met =
+      "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(stand_in(type(node), statistic)) + ")";
   if (whole != tree::none) {
     const Span outer = expr(whole).span;
     met = policy_.text({outer.begin, e.span.begin}) +
@@ -75,8 +83,9 @@ bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId who
   }
   const bool testable = !path(id).empty();
   policy_.error("E0118", e.span, "this may be undefined", why_undefined(node),
-                "say what then: " + quoted(met) + (testable ? ", or test `" + text + " is undefined` first"
-                                                       : ", or name it with `let` and test `is undefined` first"));
+                "say what then: " + quoted(met) +
+                    (testable ? ", or test `" + text + " is undefined` first"
+                              : ", or name it with `let` and test `is undefined` first"));
   return false;
 }
 
@@ -138,10 +147,13 @@ NodeId Expressions::is_undefined(tree::ExprId id) {
     policy_.warning("W0502", e.span, "this is always " + std::string(e.negated ? "true" : "false"),
                     quoted(policy_.text(e.args[0])) + " is never undefined");
   }
-  return lift({node}, e.span, [&](const std::vector<NodeId>& args) {
-    const NodeId test = builder_.make(Op::IsUndefined, plain(Base::Bool), e.span, args);
-    return e.negated ? builder_.make(Op::Not, plain(Base::Bool), e.span, {test}) : test;
-  }, Guard::None);
+  return lift(
+      {node}, e.span,
+      [&](const std::vector<NodeId>& args) {
+        const NodeId test = builder_.make(Op::IsUndefined, plain(Base::Bool), e.span, args);
+        return e.negated ? builder_.make(Op::Not, plain(Base::Bool), e.span, {test}) : test;
+      },
+      Guard::None);
 }
 
 NodeId Expressions::coalesce(tree::ExprId id) {
@@ -154,22 +166,25 @@ NodeId Expressions::coalesce(tree::ExprId id) {
                     quoted(policy_.text(e.args[0])) + " is never undefined");
     return left;
   }
-  return lift({left, right}, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
-    NodeId a = args[0];
-    NodeId b = args[1];
-    Type result = type(a);
-    if (numeric(type(a)) && numeric(type(b))) {
-      const std::optional<Type> common = unify(a, b, e.args[0], e.args[1], "E0213", "stand around `??`");
-      if (!common) return poison;
-      result = *common;
-    } else if (type(a).base != type(b).base) {
-      policy_.error("E0204", e.span, "both sides of `??` must be alike",
-                    "one is " + describe(defined(type(a))) + ", the other " + describe(defined(type(b))));
-      return poison;
-    }
-    result.optional = type(b).optional;
-    return builder_.make(Op::Coalesce, result, e.span, {a, b});
-  }, Guard::None);
+  return lift(
+      {left, right}, e.span,
+      [&](const std::vector<NodeId>& args) -> NodeId {
+        NodeId a = args[0];
+        NodeId b = args[1];
+        Type result = type(a);
+        if (numeric(type(a)) && numeric(type(b))) {
+          const std::optional<Type> common = unify(a, b, e.args[0], e.args[1], "E0213", "stand around `??`");
+          if (!common) return poison;
+          result = *common;
+        } else if (type(a).base != type(b).base) {
+          policy_.error("E0204", e.span, "both sides of `??` must be alike",
+                        "one is " + describe(defined(type(a))) + ", the other " + describe(defined(type(b))));
+          return poison;
+        }
+        result.optional = type(b).optional;
+        return builder_.make(Op::Coalesce, result, e.span, {a, b});
+      },
+      Guard::None);
 }
 
 }  // namespace allot::lang::checker

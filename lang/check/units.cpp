@@ -56,16 +56,24 @@ Type vector_of(Type type, Scope scope) {
   return type;
 }
 
-bool numeric(const Type& type) { return type.base == Base::Int || type.base == Base::Real; }
+bool numeric(const Type& type) {
+  return type.base == Base::Int || type.base == Base::Real;
+}
 
 std::string describe(Scope scope) {
   switch (scope) {
-    case Scope::Single: return "one value";
-    case Scope::Rollouts: return "a vector over the rollouts of a group";
-    case Scope::Groups: return "a vector over the open groups";
-    case Scope::Ended: return "a vector over the ended groups";
-    case Scope::Prompts: return "a vector over the prompts of the batch";
-    case Scope::List: return "a list of the policy's own";
+    case Scope::Single:
+      return "one value";
+    case Scope::Rollouts:
+      return "a vector over the rollouts of a group";
+    case Scope::Groups:
+      return "a vector over the open groups";
+    case Scope::Ended:
+      return "a vector over the ended groups";
+    case Scope::Prompts:
+      return "a vector over the prompts of the batch";
+    case Scope::List:
+      return "a list of the policy's own";
   }
   return "";
 }
@@ -78,12 +86,18 @@ std::string describe(const Type& type) {
     return (unit.empty() ? type.prob ? "a probability" : "a plain number" : unit) + maybe;
   }
   switch (type.base) {
-    case Base::Bool: return "true or false" + maybe;
-    case Base::String: return "a text";
-    case Base::Beta: return "a beta" + maybe;
-    case Base::Prompt: return "a prompt";
-    case Base::Actions: return "actions";
-    default: return to_text(type);
+    case Base::Bool:
+      return "true or false" + maybe;
+    case Base::String:
+      return "a text";
+    case Base::Beta:
+      return "a beta" + maybe;
+    case Base::Prompt:
+      return "a prompt";
+    case Base::Actions:
+      return "actions";
+    default:
+      return to_text(type);
   }
 }
 

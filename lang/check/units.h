@@ -12,15 +12,15 @@ namespace allot::lang::checker {
 Unit of(BaseUnit unit);
 // "rollouts" or "rollout"; empty where there is no such unit.
 std::optional<BaseUnit> unit_named(std::string_view name);
-Unit product(const Unit& a, const Unit& b, int power_of_b = 1);   // a · b^power
+Unit product(const Unit& a, const Unit& b, int power_of_b = 1);  // a · b^power
 
 Type plain(Base base);
 Type count(BaseUnit unit);
-Type defined(Type type);             // without `?`
+Type defined(Type type);  // without `?`
 Type optional(Type type);
-Type element_of(Type type);          // of a vector
+Type element_of(Type type);  // of a vector
 Type vector_of(Type type, Scope scope);
-bool numeric(const Type& type);      // Int or Real, one value or a vector of them
+bool numeric(const Type& type);  // Int or Real, one value or a vector of them
 
 // For messages: "tokens", "a plain number", "true or false", "a vector over rollouts".
 std::string describe(const Type& type);

@@ -105,27 +105,30 @@ NodeId Expressions::where(tree::ExprId id) {
                   type(nodes[0]).vector() ? "" : "for one value write `if … then … else …`");
     return poison;
   }
-  return lift(nodes, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
-    NodeId a = args[1];
-    NodeId b = args[2];
-    Type result = type(a);
-    if (numeric(type(a)) && numeric(type(b))) {
-      const std::optional<Type> common = unify(a, b, e.args[1], e.args[2], "E0213", "stand in one `where`");
-      if (!common) return poison;
-      result = *common;
-    } else if (type(a).base != type(b).base) {
-      policy_.error("E0204", e.span, "both values of `where` must be alike");
-      return poison;
-    }
-    result.optional = type(args[0]).optional || type(a).optional || type(b).optional;
-    NodeId mask = args[0];
-    if (type(mask).optional) {
-      mask = builder_.make(Op::Coalesce, plain(Base::Bool), e.span,
-                           {mask, builder_.constant(Cell::of(false), plain(Base::Bool), e.span)});
-      result.optional = type(a).optional || type(b).optional;
-    }
-    return builder_.make(Op::If, result, e.span, {mask, a, b});
-  }, Guard::None);
+  return lift(
+      nodes, e.span,
+      [&](const std::vector<NodeId>& args) -> NodeId {
+        NodeId a = args[1];
+        NodeId b = args[2];
+        Type result = type(a);
+        if (numeric(type(a)) && numeric(type(b))) {
+          const std::optional<Type> common = unify(a, b, e.args[1], e.args[2], "E0213", "stand in one `where`");
+          if (!common) return poison;
+          result = *common;
+        } else if (type(a).base != type(b).base) {
+          policy_.error("E0204", e.span, "both values of `where` must be alike");
+          return poison;
+        }
+        result.optional = type(args[0]).optional || type(a).optional || type(b).optional;
+        NodeId mask = args[0];
+        if (type(mask).optional) {
+          mask = builder_.make(Op::Coalesce, plain(Base::Bool), e.span,
+                               {mask, builder_.constant(Cell::of(false), plain(Base::Bool), e.span)});
+          result.optional = type(a).optional || type(b).optional;
+        }
+        return builder_.make(Op::If, result, e.span, {mask, a, b});
+      },
+      Guard::None);
 }
 
 NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span) {
@@ -224,8 +227,9 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
     }
   } else if (batch && (e.text == "groups" || e.text == "ended")) {
     if (where_.point == Point::Size || (e.text == "ended" && !where_.barrier())) {
-      policy_.error("E0302", e.span, quoted(policy_.text(source)) + " does not exist at " +
-                    quoted(lang::name(where_.point)), where_.point == Point::Size ? "no group is open yet" : "",
+      policy_.error("E0302", e.span,
+                    quoted(policy_.text(source)) + " does not exist at " + quoted(lang::name(where_.point)),
+                    where_.point == Point::Size ? "no group is open yet" : "",
                     where_.point == Point::Size ? "walk `" + owner->name + ".prompts`" : "");
     } else {
       binding.meaning = Meaning::Subject;
@@ -235,8 +239,12 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
     }
   } else if (batch && e.text == "prompts") {
     loop = builder_.loop(Scope::Prompts);
-    const int column = builder_.column({Fact::PromptKey, {}, Scope::Prompts,
-                                        vector_of(plain(Base::Prompt), Scope::Prompts), policy_.text(source), e.span});
+    const int column = builder_.column({Fact::PromptKey,
+                                        {},
+                                        Scope::Prompts,
+                                        vector_of(plain(Base::Prompt), Scope::Prompts),
+                                        policy_.text(source),
+                                        e.span});
     binding.node.op = Op::Element;
     binding.node.type = plain(Base::Prompt);
     binding.node.index = column;
@@ -277,9 +285,10 @@ NodeId Expressions::comprehension(tree::ExprId id, std::optional<Reduction> redu
   const std::size_t mark = filtered ? narrow(defined_when(e.args[2], true)) : narrow({});
   const tree::Expr& body_expr = expr(e.args[0]);
   // count(r for r in …): the variable itself is the body.
-  const bool itself = reduction == Reduction::Count && body_expr.kind == tree::ExprKind::Name && body_expr.text == e.text;
-  NodeId body = itself && loop != -1 ? builder_.constant(Cell::of(true), plain(Base::Bool), body_expr.span)
-                                     : check(e.args[0]);
+  const bool itself =
+      reduction == Reduction::Count && body_expr.kind == tree::ExprKind::Name && body_expr.text == e.text;
+  NodeId body =
+      itself && loop != -1 ? builder_.constant(Cell::of(true), plain(Base::Bool), body_expr.span) : check(e.args[0]);
   widen(mark);
   policy_.names.leave();
   if (loop == -1 || body == poison || (filtered && filter == poison)) return poison;

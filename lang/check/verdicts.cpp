@@ -51,8 +51,12 @@ VerdictTemplate HandlerChecker::verdict(const tree::Verdict& verdict) {
 void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
   using tree::ActionKind;
   switch (action.kind) {
-    case ActionKind::Continue: into.rollouts = RolloutsField::Continue; break;
-    case ActionKind::Stop: into.rollouts = RolloutsField::Stop; break;
+    case ActionKind::Continue:
+      into.rollouts = RolloutsField::Continue;
+      break;
+    case ActionKind::Stop:
+      into.rollouts = RolloutsField::Stop;
+      break;
     case ActionKind::StopWhere:
       into.rollouts = RolloutsField::StopWhere;
       into.mask = stop_where(action.amount, action.span);
@@ -71,14 +75,21 @@ void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
       into.amount = amount(action.amount, "N of `start N each`", true);
       if (action.second != tree::none) into.up_to = amount(action.second, "M of `up to M`", true);
       break;
-    case ActionKind::Train: train(action, into); break;
-    case ActionKind::Drop: into.group = GroupField::Drop; break;
-    case ActionKind::Leave: into.slot = SlotField::Leave; break;
+    case ActionKind::Train:
+      train(action, into);
+      break;
+    case ActionKind::Drop:
+      into.group = GroupField::Drop;
+      break;
+    case ActionKind::Leave:
+      into.slot = SlotField::Leave;
+      break;
     case ActionKind::Refill:
       into.slot = SlotField::Refill;
       if (!policy_.first_refill) policy_.first_refill = action.span;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

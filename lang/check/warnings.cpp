@@ -31,7 +31,8 @@ Interval range(const Policy& policy, const Builder& builder, NodeId id) {
     return {parameter.low.value_or(-infinity), parameter.high.value_or(infinity)};
   }
   if (node.op == Op::Assume || node.op == Op::ToReal) return range(policy, builder, node.args[0]);
-  if (node.op == Op::Let) return range(policy, builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
+  if (node.op == Op::Let)
+    return range(policy, builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
   if (node.op == Op::Coalesce) {
     const Interval a = range(policy, builder, node.args[0]);
     const Interval b = range(policy, builder, node.args[1]);
@@ -46,7 +47,9 @@ Interval range(const Policy& policy, const Builder& builder, NodeId id) {
   return {never_negative ? 0 : -infinity, infinity};
 }
 
-bool comparison(Op op) { return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual; }
+bool comparison(Op op) {
+  return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
+}
 
 // True or false for ever, or nothing.
 std::optional<bool> settled(const Policy& policy, const Builder& builder, NodeId id) {
@@ -76,16 +79,20 @@ std::optional<bool> settled(const Policy& policy, const Builder& builder, NodeId
 bool is_reward_mean(const Builder& builder, NodeId id) {
   const Node& node = builder[id];
   switch (node.op) {
-    case Op::Read: return key(builder, node).fact == Fact::RewardMean;
+    case Op::Read:
+      return key(builder, node).fact == Fact::RewardMean;
     case Op::Assume:
-    case Op::Coalesce: return is_reward_mean(builder, node.args[0]);
-    case Op::Let: return is_reward_mean(builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
+    case Op::Coalesce:
+      return is_reward_mean(builder, node.args[0]);
+    case Op::Let:
+      return is_reward_mean(builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
     case Op::Reduce: {
       const Node& body = builder[node.args[0]];
       return node.index == static_cast<int>(Reduction::Mean) && body.op == Op::Element && body.index >= 0 &&
              (key(builder, body).fact == Fact::Reward || key(builder, body).fact == Fact::RawReward);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -13,7 +13,7 @@ namespace allot::test {
 struct Checked {
   std::optional<lang::Program> program;
   std::multiset<std::string> codes;
-  std::string shown;   // the diagnostics as people see them
+  std::string shown;  // the diagnostics as people see them
 };
 
 inline Checked check(const std::string& text, const std::string& name = "p.allot") {

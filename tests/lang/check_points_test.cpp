@@ -101,7 +101,9 @@ TEST_CASE("refills end") {
 }
 
 TEST_CASE("state is written where it belongs") {
-  run({{"state s: int per prompt = 0\non update of batch b { for each g in b.ended { remember s[g.prompt] = s[g.prompt] + 1 } }", {}},
+  run({{"state s: int per prompt = 0\non update of batch b { for each g in b.ended { remember s[g.prompt] = "
+        "s[g.prompt] + 1 } }",
+        {}},
        {"state s: int per prompt = 0\non finish of group g { remember s[g.prompt] = s[g.prompt] + 1 }", {"E0310"}},
        {"state s: int per run = 0\non finish of group g { remember s = s + 1 }", {"E0310"}},
        {"state s: int per run = 0\non update of batch b { remember s = s + 1 }", {}},
@@ -121,16 +123,26 @@ TEST_CASE("state is written where it belongs") {
 }
 
 TEST_CASE("statistics know their lengths before the run") {
-  run({{"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, g.turn, padded)) ?? 9) < 1 then stop }", {}},
-       {"on turn 10 of group g { when (min_pairwise(bigram_jaccard, prefixes(g.actions, 5, unpadded)) ?? 9) < 1 then stop }", {}},
+  run({{"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, g.turn, padded)) ?? 9) < 1 "
+        "then stop }",
+        {}},
+       {"on turn 10 of group g { when (min_pairwise(bigram_jaccard, prefixes(g.actions, 5, unpadded)) ?? 9) < 1 then "
+        "stop }",
+        {}},
        {"on turn 10 of group g { when (unique_ratio(actions_at(g.actions, 10)) ?? 1) < 0.5 then stop }", {}},
-       {"on turn 10 of group g { when (agreement(actions_at(g.actions, g.turn + 1)) ?? 1) < 0.5 then stop }", {"E0313"}},
+       {"on turn 10 of group g { when (agreement(actions_at(g.actions, g.turn + 1)) ?? 1) < 0.5 then stop }",
+        {"E0313"}},
        {"on turn 10 of group g { when (agreement(actions_at(g.actions, 0)) ?? 1) < 0.5 then stop }", {"E0306"}},
        {"on turn 10 of group g { when (agreement(actions_at(g.actions, 4 tokens)) ?? 1) < 0.5 then stop }", {"E0215"}},
-       {"param k: rollouts = 4\non turn 10 of group g { when (agreement(actions_at(g.actions, k)) ?? 1) < 0.5 then stop }", {"E0215"}},
-       {"on turn 10 of group g { when (mean_pairwise(hamming, prefixes(g.actions, 5, padded)) ?? 9) < 1 then stop }", {"E0317"}},
-       {"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, 5)) ?? 9) < 1 then stop }", {"E0318"}},
-       {"on turn 10 of group g { when mean_pairwise(edit_distance, prefixes(g.actions, 5, padded)) < 1 then stop }", {"E0118"}},
+       {"param k: rollouts = 4\non turn 10 of group g { when (agreement(actions_at(g.actions, k)) ?? 1) < 0.5 then "
+        "stop }",
+        {"E0215"}},
+       {"on turn 10 of group g { when (mean_pairwise(hamming, prefixes(g.actions, 5, padded)) ?? 9) < 1 then stop }",
+        {"E0317"}},
+       {"on turn 10 of group g { when (mean_pairwise(edit_distance, prefixes(g.actions, 5)) ?? 9) < 1 then stop }",
+        {"E0318"}},
+       {"on turn 10 of group g { when mean_pairwise(edit_distance, prefixes(g.actions, 5, padded)) < 1 then stop }",
+        {"E0118"}},
        {"on turn 10 of group g { when any(loop(r.actions, 2) for r in g.rollouts) then stop }", {}},
        {"on turn 10 of group g { when loop(g.actions, 2) then stop }", {"E0318"}},
        {"on finish of group g { when draw() < 0.5 and draw() < 0.5 then drop }", {"E0314"}},
@@ -146,13 +158,15 @@ TEST_CASE("declarations") {
        {"param a: real? = 3\non finish of group g { report a = a }", {"E0202"}},
        {"param a: turns = 3 tokens\non finish of group g { report a = a }", {"E0215"}},
        {"param a: int = -9223372036854775808\non finish of group g { report a = a }", {}},
-       {"param size: rollouts = 8\non finish of group g { when size(g.rewards) > 3 and g.started < size then drop }", {}},
+       {"param size: rollouts = 8\non finish of group g { when size(g.rewards) > 3 and g.started < size then drop }",
+        {}},
        {"param a: int = 1\non finish of group g { train }", {"W0501"}},
        {"on finish of group g { let a = 1\n train }", {"W0501"}},
        {"param a: int = 1\non finish of group g { let a = 2\n report x = a }", {"W0104", "W0501"}},
        {"on finish of group g { report x = sum(g.tokens for g in g.rollouts) }", {"W0104"}},
        {"budget 100 tokens per run\non wave of group g { when budget.left < 10 then stop }", {}},
-       {"budget 100 tokens per run\nbudget 10 calls per run\non wave of group g { when budget.left < 10 then stop }", {"E0316"}},
+       {"budget 100 tokens per run\nbudget 10 calls per run\non wave of group g { when budget.left < 10 then stop }",
+        {"E0316"}},
        {"budget 100 turns per run\non wave of group g { stop }", {"E0403"}},
        {"input difficulty: real? per prompt\non finish of group g { train }", {"E0190"}},
        {"hit when reward\non finish of group g { train }", {"E0203"}},
@@ -162,17 +176,15 @@ TEST_CASE("declarations") {
 
 TEST_CASE("several mistakes are told in one run, each once") {
   const auto checked = check(
-      "policy p\n"
-      "param at: turns = 10\n"
-      "on turn at of group g { when g.reward_mean < 0.1 then stop }\n"
-      "on finish of group g { when g.tokens >= at then drop, refill }\n"
-      "on wave of group g { when threshold > 1 then stop }\n");
+      "policy p\nparam at: turns = 10\non turn at of group g { when g.reward_mean < 0.1 then stop }\non finish of "
+      "group g { when g.tokens >= at then drop, refill }\non wave of group g { when threshold > 1 then stop }\n");
   INFO(checked.shown);
   CHECK(checked.codes == Codes{"E0101", "E0214", "E0301", "E0402"});
 }
 
 TEST_CASE("names of items that could not be read are not blamed") {
-  const auto checked = check("policy p\nparam at: turns =\nparam t: real = 0.5\non turn at of group g { when t < 0.1 then stop }\n");
+  const auto checked =
+      check("policy p\nparam at: turns =\nparam t: real = 0.5\non turn at of group g { when t < 0.1 then stop }\n");
   INFO(checked.shown);
   CHECK(checked.codes.size() == 1);
   CHECK(checked.codes.begin()->substr(0, 3) == "E00");

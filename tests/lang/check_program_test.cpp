@@ -69,10 +69,11 @@ TEST_CASE("a program lists exactly what it reads") {
 }
 
 TEST_CASE("a fact that is read twice is listed once") {
-  const Program p = program("policy p\non finish of group g { when g.scored < 2 and g.scored > 0 then drop\n"
-                            "when any(r.reward is undefined for r in g.rollouts) or mean(g.rewards) is undefined then train }");
+  const Program p = program(
+      "policy p\non finish of group g { when g.scored < 2 and g.scored > 0 then drop\n"
+      "when any(r.reward is undefined for r in g.rollouts) or mean(g.rewards) is undefined then train }");
   CHECK(p.handlers[0].reads.size() == 1);
-  CHECK(p.handlers[0].columns.size() == 1);   // r.reward and g.rewards are one column
+  CHECK(p.handlers[0].columns.size() == 1);  // r.reward and g.rewards are one column
   CHECK(p.handlers[0].columns[0].fact == Fact::Reward);
   CHECK(p.handlers[0].columns[0].scope == Scope::Rollouts);
 }
@@ -121,7 +122,8 @@ TEST_CASE("the wrong program of a page of the checker gives its code, the right 
 
 TEST_CASE("bind gives defaults, takes overrides and refuses what does not fit") {
   const Program p = program(
-      "policy p\nparam at: turns = 10\nparam threshold: real = 0.12 in 0..1\nparam eager: bool = false\nparam n: int = 5 in 1..9\n"
+      "policy p\nparam at: turns = 10\nparam threshold: real = 0.12 in 0..1\nparam eager: bool = false\nparam n: int = "
+      "5 in 1..9\n"
       "on turn at of group g { when eager and threshold < 0.5 and n > 3 then stop }");
   const auto defaults = bind(p, {});
   REQUIRE(defaults);

@@ -121,13 +121,14 @@ TEST_CASE("an earlier rule narrows later rules, but not effects") {
   const auto rules = [](const std::string& body) {
     return check("policy p\nhit when reward >= 1.0\non finish of group g {\n" + body + "\n}\n");
   };
-  CHECK(rules("when g.hit_rate is undefined then drop\nwhen g.hit_rate < 0.2 then drop\notherwise train").codes.empty());
+  CHECK(
+      rules("when g.hit_rate is undefined then drop\nwhen g.hit_rate < 0.2 then drop\notherwise train").codes.empty());
   CHECK(rules("let rate = g.hit_rate\nwhen rate is undefined then drop\nwhen rate < 0.2 then drop").codes.empty());
   CHECK(rules("when g.hit_rate is not undefined then train\nwhen g.hit_rate < 0.2 then drop").codes == Codes{"E0118"});
   CHECK(rules("when g.hit_rate is undefined then drop\nreport twice = g.hit_rate * 2").codes == Codes{"E0118"});
   CHECK(rules("when g.hit_rate is undefined then drop\nlet x = g.hit_rate * 2\nwhen x > 1 then train").codes.empty());
-  CHECK(rules("when g.hit_rate is undefined then drop\nlet x = g.hit_rate * 2\nwhen x > 1 then train\nreport x = x").codes ==
-        Codes{"E0118"});
+  CHECK(rules("when g.hit_rate is undefined then drop\nlet x = g.hit_rate * 2\nwhen x > 1 then train\nreport x = x")
+            .codes == Codes{"E0118"});
   CHECK(rules("when g.hit_rate is undefined then drop because \"{g.hit_rate}\"\notherwise train").codes.empty());
 }
 
