@@ -6,13 +6,16 @@ refills rollouts as the engine says, and returns them with the verdict of every 
 
 from __future__ import annotations
 
-import hashlib
+import logging
+import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Callable, Protocol
 
-import torch
-
 from ._allot import Engine, GroupResult, IterationReport
+from .writing import Written, seed_of, write_actions
+
+log = logging.getLogger("allot")
 
 
 @dataclass(frozen=True)
@@ -26,119 +29,96 @@ class Answer:
 
 
 class Environment(Protocol):
-    """One rollout's place in a world. Made anew for every rollout."""
+    """One rollout's place in a world, made anew for every rollout. An exception ends the rollout, unscored."""
 
     def reset(self, prompt: str) -> str:
         """The first observation."""
 
     def act(self, text: str) -> Answer:
-        """One turn."""
+        """One turn. `text` is what the model wrote, without special tokens."""
+
+
+Score = Callable[[str, list[str], Environment], "float | None"]
 
 
 @dataclass
 class Rollout:
+    """`completion_ids`, `env_mask` and `logprobs` are of one length: what follows the prompt and first observation."""
+
     group: int
     sample: int
     prompt: str
     prompt_ids: list[int]
-    environment: Environment
+    environment: Environment | None = None
+    draw: int = 0                  # groups of the same prompt that this iteration had started before
     completion_ids: list[int] = field(default_factory=list)
     env_mask: list[int] = field(default_factory=list)  # 1: the model wrote the token; 0: the environment did
     logprobs: list[float] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
-    pending: list[int] = field(default_factory=list)  # the last observation, context of the next action
     reward: float | None = None
     status: str = "running"
     held: bool = False
+    broken: str = ""               # what the environment raised
+
+    def append(self, tokens: list[int], mask: int, logprobs: list[float] | None = None) -> None:
+        self.completion_ids += tokens
+        self.env_mask += [mask] * len(tokens)
+        self.logprobs += logprobs if logprobs is not None else [0.0] * len(tokens)
 
 
 @dataclass
 class Collected:
+    """`rollouts` by (group, sample), the stopped ones too; `groups` in the order in which they ended."""
+
     rollouts: dict[tuple[int, int], Rollout]
     groups: list[GroupResult]
     plan: IterationReport
-
-
-def _seed(*parts: object) -> int:
-    """A seed that is a function of its parts alone: the same rollout draws the same numbers in any batch."""
-    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
-    return int.from_bytes(digest[:8], "little") >> 1
-
-
-@torch.no_grad()
-def write_actions(model, tokenizer, rollouts: list[Rollout], max_tokens: int, temperature: float, seed_of) -> list[list[int]]:
-    """One action for each rollout, until the end-of-sequence token or `max_tokens`. Appends ids and log-probabilities.
-
-    Prompts are padded on the left and recomputed for every token: plain, and right for the small models of an example.
-    """
-    device = next(model.parameters()).device
-    generators = [torch.Generator().manual_seed(seed_of(r)) for r in rollouts]
-    actions: list[list[int]] = [[] for _ in rollouts]
-    writing = list(range(len(rollouts)))
-    while writing:
-        contexts = [rollouts[i].prompt_ids + rollouts[i].completion_ids for i in writing]
-        width = max(map(len, contexts))
-        ids = torch.tensor([[tokenizer.pad_token_id] * (width - len(c)) + c for c in contexts], device=device)
-        mask = torch.tensor([[0] * (width - len(c)) + [1] * len(c) for c in contexts], device=device)
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
-        logits = model(input_ids=ids, attention_mask=mask, position_ids=positions).logits[:, -1].float()
-        logprobs = torch.log_softmax(logits / temperature, dim=-1).cpu()
-        still = []
-        for row, i in enumerate(writing):
-            token = int(torch.multinomial(logprobs[row].exp(), 1, generator=generators[i]))
-            actions[i].append(token)
-            rollouts[i].completion_ids.append(token)
-            rollouts[i].env_mask.append(1)
-            rollouts[i].logprobs.append(float(logprobs[row, token]))
-            if token != tokenizer.eos_token_id and len(actions[i]) < max_tokens:
-                still.append(i)
-        writing = still
-    return actions
 
 
 class Collector:
     """Plays iterations of one engine.
 
     environment: makes an environment, once per rollout.
-    reward: (prompt, actions, environment) -> float, or None for a rollout that cannot be scored.
+    reward: (prompt, actions, environment) -> float; None, or a number that is not finite, leaves a rollout unscored.
+    group_limit: rollouts of a group at most; a policy that starts more is refused. 0: no limit.
+    record: keep what the engine is told in `events`, for recipe.replay().
     """
 
-    def __init__(self, engine: Engine, tokenizer, environment: Callable[[], Environment],
-                 reward: Callable[[str, list[str], Environment], float | None], *, seed: int, turn_limit: int,
-                 tokens_per_turn: int, temperature: float):
+    def __init__(self, engine: Engine, tokenizer, environment: Callable[[], Environment], reward: Score, *, seed: int,
+                 turn_limit: int, tokens_per_turn: int, temperature: float, group_limit: int = 0,
+                 record: bool = False):
         self.engine, self.tokenizer = engine, tokenizer
         self.environment, self.reward = environment, reward
         self.seed, self.temperature = seed, temperature
-        self.turn_limit, self.tokens_per_turn = turn_limit, tokens_per_turn
-        self.events: list[tuple] = []  # what the engine was told, for a replay of its decisions
+        self.turn_limit, self.tokens_per_turn, self.group_limit = turn_limit, tokens_per_turn, group_limit
+        self.record = record
+        self.events: list[tuple] = []
 
     def collect(self, model, iteration: int, prompts: list[str]) -> Collected:
+        """Until nothing is outstanding. `prompts`: the select order of Engine.begin_iteration()."""
         self._live: dict[tuple[int, int], Rollout] = {}
         self._done: dict[tuple[int, int], Rollout] = {}
         self._groups: list[GroupResult] = []
+        self._draws: Counter[str] = Counter()
+        self._draw_of: dict[int, int] = {}  # by group
         self._closed = False
-        self._tell("begin_iteration", iteration, prompts)
-        while not self._closed:
-            acting = [r for r in self._live.values() if not r.held]
-            if not acting:
-                raise RuntimeError("the engine waits for rollouts that nobody runs; please report this")
-            for rollout in acting:
-                rollout.completion_ids += rollout.pending
-                rollout.env_mask += [0] * len(rollout.pending)
-                rollout.logprobs += [0.0] * len(rollout.pending)
-                rollout.pending = []
-            written = write_actions(
-                model, self.tokenizer, acting, self.tokens_per_turn, self.temperature,
-                lambda r: _seed(self.seed, iteration, r.prompt, r.sample, len(r.actions)))
-            for rollout, tokens in zip(acting, written):
-                if (rollout.group, rollout.sample) in self._live:
-                    self._take_turn(rollout, tokens)
+        self._carry_out(self.tell("begin_iteration", iteration, prompts))
+        was_training = model.training
+        model.eval()
+        try:
+            while not self._closed:
+                self._take_turns(model, iteration)
+        finally:
+            model.train(was_training)
         return Collected(self._done, self._groups, self.engine.preview())
 
-    def _tell(self, method: str, *args, **kwargs) -> None:
-        """Reports an event and carries out the orders that come back."""
-        self.events.append((method, args, kwargs))
-        orders = getattr(self.engine, method)(*args, **kwargs)
+    def tell(self, method: str, *positional, **named):
+        """Calls a method of the engine, and records the call."""
+        if self.record:
+            self.events.append((method, positional, named))
+        return getattr(self.engine, method)(*positional, **named)
+
+    def _carry_out(self, orders) -> None:
         for ref in orders.stop:
             self._retire(ref.group, ref.sample, "stopped")
         for refs, held in ((orders.hold, True), (orders.release, False)):
@@ -148,39 +128,78 @@ class Collector:
         self._groups += orders.closed
         self._closed = self._closed or orders.batch_closed
         for start in orders.start:
-            for sample in range(start.first, start.first + start.count):
-                self._start(start.group, sample, start.prompt)
+            self._start(start)
 
-    def _start(self, group: int, sample: int, prompt: str) -> None:
-        environment = self.environment()
-        ids = self.tokenizer(prompt + "\n" + environment.reset(prompt) + "\n", add_special_tokens=False)["input_ids"]
-        self._live[group, sample] = Rollout(group, sample, prompt, list(ids), environment)
+    def _start(self, start) -> None:
+        end = start.first + start.count
+        if self.group_limit and end > self.group_limit:
+            raise ValueError(f"the policy starts {end} rollouts of one group, but a group here has "
+                             f"{self.group_limit} at most: lower what its `size` says")
+        if start.group not in self._draw_of:
+            self._draw_of[start.group] = self._draws[start.prompt]
+            self._draws[start.prompt] += 1
+        for sample in range(start.first, end):
+            rollout = Rollout(start.group, sample, start.prompt, [], self.environment(), self._draw_of[start.group])
+            self._live[start.group, sample] = rollout
+            try:
+                observation = rollout.environment.reset(start.prompt)
+            except Exception as error:
+                rollout.broken, observation = f"{type(error).__name__}: {error}", ""
+            rollout.prompt_ids = self._tokens(f"{start.prompt}\n{observation}\n")
 
-    def _take_turn(self, rollout: Rollout, tokens: list[int]) -> None:
-        key = (rollout.group, rollout.sample)
+    def _take_turns(self, model, iteration: int) -> None:
+        """One turn of every rollout that may take one."""
+        acting = [rollout for rollout in self._live.values() if not rollout.held]
+        if not acting:
+            raise RuntimeError("the engine waits for rollouts that nobody runs; please report this")
+        for rollout in [rollout for rollout in acting if rollout.broken]:
+            self._end(rollout, "error")
+        acting = [rollout for rollout in acting if (rollout.group, rollout.sample) in self._live]
+        if not acting:
+            return
+        written = write_actions(
+            model, self.tokenizer, [rollout.prompt_ids + rollout.completion_ids for rollout in acting],
+            [seed_of(self.seed, iteration, r.prompt, r.draw, r.sample, len(r.actions)) for r in acting],
+            max_tokens=self.tokens_per_turn, temperature=self.temperature)
+        for rollout, action in zip(acting, written):
+            if (rollout.group, rollout.sample) in self._live:
+                self._take_turn(rollout, action)
+
+    def _take_turn(self, rollout: Rollout, written: Written) -> None:
+        rollout.append(written.tokens, 1, written.logprobs)
         try:
-            answer = rollout.environment.act(self.tokenizer.decode(tokens, skip_special_tokens=True).strip())
-        except Exception as error:  # an environment that breaks ends its rollout, unscored; the run goes on
-            self._retire(*key, "error")
-            self._tell("ended", *key, status="error", cause=f"{type(error).__name__}: {error}")
+            answer = rollout.environment.act(self.tokenizer.decode(written.tokens, skip_special_tokens=True).strip())
+        except Exception as error:
+            rollout.broken = f"{type(error).__name__}: {error}"
+            self._end(rollout, "error")
             return
         rollout.actions.append(answer.action)
         last = answer.done or len(rollout.actions) >= self.turn_limit
-        written = rollout.logprobs[-len(tokens):]
-        self._tell("turn", *key, action=answer.action, observation=answer.observation, valid=answer.valid,
-                   tokens=len(tokens), logprob=sum(written), last=last)
-        if key not in self._live:
+        self._carry_out(self.tell(
+            "turn", rollout.group, rollout.sample, action=answer.action, observation=answer.observation,
+            valid=answer.valid, tokens=len(written.tokens), logprob=sum(written.logprobs),
+            entropy=sum(written.entropies), last=last))
+        if (rollout.group, rollout.sample) not in self._live:
             return
         if not last:
-            rollout.pending = self.tokenizer("\n" + answer.observation + "\n", add_special_tokens=False)["input_ids"]
+            rollout.append(self._tokens(f"\n{answer.observation}\n"), 0)
             return
-        rollout.reward = self.reward(rollout.prompt, rollout.actions, rollout.environment)
-        status = "completed" if answer.done else "truncated"
-        self._retire(*key, status)
-        self._tell("ended", *key, status=status, reward=rollout.reward)
+        reward = self.reward(rollout.prompt, rollout.actions, rollout.environment)
+        rollout.reward = float(reward) if reward is not None and math.isfinite(reward) else None
+        self._end(rollout, "completed" if answer.done else "truncated")
+
+    def _end(self, rollout: Rollout, status: str) -> None:
+        if rollout.broken:
+            log.warning("rollout %d of group %d ended unscored: %s", rollout.sample, rollout.group, rollout.broken)
+        self._retire(rollout.group, rollout.sample, status)
+        self._carry_out(self.tell("ended", rollout.group, rollout.sample, status=status, reward=rollout.reward,
+                                  cause=rollout.broken))
 
     def _retire(self, group: int, sample: int, status: str) -> None:
         rollout = self._live.pop((group, sample), None)
         if rollout is not None:
-            rollout.status = status
+            rollout.status, rollout.environment = status, None
             self._done[group, sample] = rollout
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -5,70 +5,64 @@
     trainer = GRPOTrainer(model=model, args=config, train_dataset=driver.dataset(), processing_class=tok,
                           reward_funcs=driver.rewards, rollout_func=driver.rollouts, callbacks=[driver.callback()])
 
-TRL scores after `rollout_func` and needs rectangular groups. So the driver owns the reward function and scores inside;
-`driver.rewards` hands TRL the cached rewards. A stopped member is a stub of one end-of-sequence token with reward None;
-stubs and the rows of dropped groups have `env_mask` 0, which takes them out of the loss's numerator and of its token
-count. What TRL cannot carry out is listed in docs/trl.md and refused before the run where it can be known.
+TRL scores after `rollout_func`, so the driver owns environment, reward function and pool, scores inside, and hands TRL
+the cached rewards. What TRL cannot carry out is listed in docs/trl.md and refused before the first rollout.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Callable
 
 from datasets import Dataset
 from transformers import TrainerCallback
 
+from . import recipe
 from ._allot import Engine
-from .rollouts import Collected, Collector, Environment, Rollout
+from .pool import Pool
+from .rollouts import Collected, Collector, Environment, Score
+from .trl_checks import check_arguments, check_policy, check_trainer
+from .trl_rows import rectangle
 
+log = logging.getLogger("allot")
 STATE_FILE = "allot_state.json"
 
 
-class Pool:
-    """The prompts a refill draws from, in order and around again; a position that survives a resume."""
-
-    def __init__(self, prompts: list[str]):
-        if not prompts:
-            raise ValueError("the pool is empty: give at least one prompt")
-        self.prompts, self.position = prompts, 0
-        self.returned: list[str] = []
-
-    def draw(self, count: int) -> list[str]:
-        drawn, self.returned = self.returned[:count], self.returned[count:]
-        fresh = count - len(drawn)
-        drawn += [self.prompts[(self.position + i) % len(self.prompts)] for i in range(fresh)]
-        self.position += fresh
-        return drawn
-
-    def give_back(self, prompts: list[str]) -> None:
-        """Drawn but not opened: the next draw starts with them."""
-        self.returned = prompts + self.returned
-
-
 class Driver:
-    """One engine under one GRPOTrainer.
+    """One engine under one GRPOTrainer, in one process.
 
-    policy: path of a .allot file. environment, reward: see allot.rollouts. pool: prompts for refills.
-    slots: groups of a generation batch; group_size: TRL's num_generations. rounds: fills of a batch at most.
+    policy: path of a .allot file; "" for none. parameters: values for its `param`s, as text.
+    environment, reward: see allot.rollouts. pool: prompts, for the data set and for refills.
+    slots: groups of a generation batch. group_size: TRL's num_generations. rounds: fills of a batch at most.
+    run_folder: the engine's journal; "" keeps none. shadow: decide and log, change nothing.
+    record: keep all events, for replay(). They grow with the run.
+
+    `decisions` holds what became of every group, `plan` what the last iteration trains on.
     """
 
-    def __init__(self, policy: str, *, environment: Callable[[], Environment],
-                 reward: Callable[[str, list[str], Environment], float | None], tokenizer, pool: list[str], slots: int,
-                 group_size: int, turn_limit: int, tokens_per_turn: int, temperature: float = 1.0, seed: int = 0,
-                 parameters: dict[str, str] | None = None, run_folder: str = "", rounds: int = 10, shadow: bool = False):
-        self.settings = dict(policy=str(policy), parameters=parameters or {}, seed=seed, slots=slots,
-                             group_size=group_size, turn_limit=turn_limit, tokens_per_turn=tokens_per_turn,
-                             shadow=shadow)
-        self.engine = Engine(**self.settings, run_folder=run_folder)
+    def __init__(self, policy: str | Path, *, environment: Callable[[], Environment], reward: Score, tokenizer,
+                 pool: list[str], slots: int, group_size: int, turn_limit: int, tokens_per_turn: int,
+                 temperature: float = 1.0, seed: int = 0, parameters: dict[str, str] | None = None,
+                 run_folder: str | Path = "", rounds: int = 10, shadow: bool = False, record: bool = False):
+        policy, parameters = str(policy), dict(parameters or {})
+        check_policy(policy, parameters, group_size)
+        settings = dict(parameters=parameters, seed=seed, slots=slots, group_size=group_size, turn_limit=turn_limit,
+                        tokens_per_turn=tokens_per_turn, shadow=shadow)
+        self.recipe = recipe.Recipe.of(policy, **settings)
+        self.engine = Engine(policy, **settings, run_folder=str(run_folder))
         self.collector = Collector(self.engine, tokenizer, environment, reward, seed=seed, turn_limit=turn_limit,
-                                   tokens_per_turn=tokens_per_turn, temperature=temperature)
-        self.tokenizer, self.pool = tokenizer, Pool(pool)
+                                   tokens_per_turn=tokens_per_turn, temperature=temperature, group_limit=group_size,
+                                   record=record)
+        self.tokenizer, self.pool, self.temperature = tokenizer, Pool(pool), temperature
         self.slots, self.group_size, self.rounds = slots, group_size, rounds
-        self.iteration = 0
         self.decisions: list[dict] = []
-        self._open = False  # an iteration was rolled out and has not passed its barrier
+        self.plan = None
+        self.iteration = 0
+        self._calls = 0
+        self._steps_left = 0  # optimiser steps on the batch that is open; 0: none is open
+        self._commit()
 
     # --- what GRPOTrainer takes
 
@@ -77,117 +71,126 @@ class Driver:
 
     def rollouts(self, prompts: list[str], trainer) -> dict[str, list]:
         """TRL's `rollout_func`: `prompts` holds each prompt `num_generations` times in a row."""
-        self._check(prompts, trainer)
-        self._barrier()
+        check_trainer(trainer)
+        self.check(trainer.args)
+        self.barrier()
         first = prompts[:: self.group_size]
         order = first + self.pool.draw(self.slots * (self.rounds - 1))
         collected = self.collector.collect(trainer.model, self.iteration, order)
-        self._open = True
+        self._calls += 1
+        self.plan = collected.plan
+        self.decisions += [recipe.decision(self.iteration, group) for group in collected.groups]
         if collected.plan.aborted:
             raise RuntimeError(f"the policy ends the run: {collected.plan.message}")
-        self._remember(collected)
-        return self._rectangle(first, collected)
+        args = trainer.args
+        self._steps_left = args.steps_per_generation * args.num_iterations // args.gradient_accumulation_steps
+        self._counts = self._count(collected)
+        return rectangle(collected, first, self.group_size, self.tokenizer)
 
-    def rewards(self, prompts, completions, allot_reward, **kwargs) -> list[float | None]:
-        """TRL's reward function: what was scored inside; None for stubs and unscored rollouts."""
+    def rewards(self, prompts, completions, allot_reward=None, allot_prompt=None, log_metric=None,
+                **others) -> list[float | None]:
+        """TRL's reward function: what was scored inside, None for stubs.
+
+        TRL logs the list that it passes as `prompts` after this call, so refilled rows get their prompts there.
+        """
+        if allot_reward is None:
+            raise RuntimeError("driver.rewards got rows that driver.rollouts has not made: give GRPOTrainer "
+                               "rollout_func=driver.rollouts")
+        prompts[:] = allot_prompt
+        if log_metric is not None:
+            for name, value in self._counts.items():
+                log_metric(f"allot/{name}", value)
         return allot_reward
 
     def callback(self) -> TrainerCallback:
+        """Keeps barriers, checkpoints and skipped updates. A trainer without it neither resumes nor skips."""
         return _Callback(self)
 
-    # --- resume
+    # --- barrier and resume
+
+    def barrier(self) -> None:
+        """The optimiser steps on the last batch are done: `update` comes, and state is committed."""
+        if self._steps_left == 0:
+            return
+        self._steps_left = 0
+        report = self.collector.tell("end_iteration")
+        for line in report.message.splitlines():
+            log.warning("iteration %d: %s", self.iteration, line)
+        self.pool.give_back(self.engine.unused_prompts())
+        self.iteration += 1
+        self._commit()
 
     def save(self, folder: str | Path) -> None:
-        """Writes the engine's state beside TRL's checkpoint. Passes the barrier of an open iteration first."""
-        self._barrier()
-        state = dict(engine=self.engine.save_state(), iteration=self.iteration, position=self.pool.position,
-                     returned=self.pool.returned)
-        Path(folder, STATE_FILE).write_text(json.dumps(state))
+        """Writes the state at the last barrier. The callback does so in every checkpoint of the trainer."""
+        Path(folder, STATE_FILE).write_text(json.dumps(self._committed), encoding="utf-8")
 
     def restore(self, folder: str | Path) -> None:
+        """Call it before trainer.train(resume_from_checkpoint=folder)."""
         path = Path(folder, STATE_FILE)
         if not path.exists():
-            raise FileNotFoundError(f"{path} is missing: the checkpoint was not written under allot's callback")
-        state = json.loads(path.read_text())
-        self.engine.restore(state["engine"])
-        self.iteration = state["iteration"]
-        self.pool.position, self.pool.returned = state["position"], state["returned"]
+            raise FileNotFoundError(f"{path} is missing: write checkpoints with callbacks=[driver.callback()]")
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            engine_state, iteration, pool = state["engine"], state["iteration"], state["pool"]
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} is damaged ({error}): resume from an older checkpoint") from error
+        self.collector.tell("restore", engine_state)
+        self.iteration = iteration
+        self.pool.restore(pool)
+        self._commit()
 
     # --- inside
 
-    def _barrier(self) -> None:
-        """The optimiser steps on the last batch are done: `update` fires and state is committed."""
-        if not self._open:
-            return
-        self.collector.events.append(("end_iteration", (), {}))
-        self.engine.end_iteration()
-        self.pool.give_back(self.engine.unused_prompts())
-        self.iteration += 1
-        self._open = False
+    def check(self, args) -> None:
+        check_arguments(args, slots=self.slots, group_size=self.group_size, temperature=self.temperature)
 
-    def _check(self, prompts: list[str], trainer) -> None:
-        size = trainer.args.num_generations
-        if size != self.group_size:
-            raise ValueError(f"num_generations is {size} but the driver's group_size is {self.group_size}: make them equal")
-        if len(prompts) != self.slots * self.group_size:
-            raise ValueError(f"a generation batch holds {len(prompts)} rows, the driver has {self.slots} slots of "
-                             f"{self.group_size}: set slots={len(prompts) // self.group_size}")
-        if trainer.accelerator.num_processes > 1:
-            raise ValueError("one engine per run: this adapter works in a single process")
+    def _commit(self) -> None:
+        self._committed = dict(engine=self.engine.save_state(), iteration=self.iteration, pool=self.pool.state())
 
-    def _remember(self, collected: Collected) -> None:
-        for group in collected.groups:
-            self.decisions.append(dict(
-                iteration=self.iteration, group=group.group, slot=group.slot, round=group.round, prompt=group.prompt,
-                fate=group.fate, stopped=group.stopped, subset=list(group.subset), reason=group.reason, rule=group.rule))
-
-    def _rectangle(self, prompts: list[str], collected: Collected) -> dict[str, list]:
-        """slots x group_size rows. Samples outside the verdict's subset and missing ones are stubs."""
-        trained = set(collected.plan.trained)
-        by_slot = {g.slot: g for g in collected.groups if g.group in trained}
-        rows: dict[str, list] = {key: [] for key in
-                                 ("prompt_ids", "completion_ids", "logprobs", "env_mask", "allot_reward", "allot_prompt")}
-        for slot in range(self.slots):
-            group = by_slot.get(slot)
-            for sample in range(self.group_size):
-                rollout = collected.rollouts.get((group.group, sample)) if group else None
-                if rollout is None or sample not in group.subset:
-                    rollout = None
-                self._row(rows, rollout, group.prompt if group else prompts[slot])
-        return rows
-
-    def _row(self, rows: dict[str, list], rollout: Rollout | None, prompt: str) -> None:
-        if rollout is None or rollout.reward is None:
-            ids = self.tokenizer(prompt + "\n", add_special_tokens=False)["input_ids"]
-            rollout = Rollout(-1, -1, prompt, list(ids), None, [self.tokenizer.eos_token_id], [0], [0.0])
-        rows["prompt_ids"].append(rollout.prompt_ids)
-        rows["completion_ids"].append(rollout.completion_ids)
-        rows["logprobs"].append(rollout.logprobs)
-        rows["env_mask"].append(rollout.env_mask)
-        rows["allot_reward"].append(rollout.reward)
-        rows["allot_prompt"].append(prompt)
+    def _count(self, collected: Collected) -> dict[str, float]:
+        """TRL's own reward columns show what is trained on; `reward_all` is over all that was scored."""
+        groups = collected.groups
+        counts = dict(groups=len(groups), stopped=sum(group.stopped for group in groups),
+                      dropped=sum(group.fate != "trained" for group in groups),
+                      refilled=sum(group.round > 1 for group in groups), trained=len(collected.plan.trained))
+        scored = [rollout.reward for rollout in collected.rollouts.values() if rollout.reward is not None]
+        return counts | (dict(reward_all=sum(scored) / len(scored)) if scored else {})
 
 
 class _Callback(TrainerCallback):
-    """Writes the engine's state into every checkpoint of the trainer."""
-
     def __init__(self, driver: Driver):
         self.driver = driver
 
-    def on_save(self, args, state, control, **kwargs):
+    def on_init_end(self, args, state, control, **others):
+        self.driver.check(args)
+
+    def on_train_begin(self, args, state, control, **others):
+        if state.global_step > 0 and self.driver.iteration == 0:
+            raise RuntimeError(f"the trainer resumes at step {state.global_step}, but the driver begins anew: call "
+                               "driver.restore(folder) with the same checkpoint first")
+
+    def on_pre_optimizer_step(self, args, state, control, model=None, **others):
+        """Without gradients an optimiser leaves the weights alone; with gradients of 0, momentum would move them."""
+        if self.driver.plan is not None and self.driver.plan.skip_update:
+            for weight in model.parameters():
+                weight.grad = None
+
+    def on_step_end(self, args, state, control, **others):
+        driver = self.driver
+        if driver._calls == 0:
+            raise RuntimeError(f"policy {driver.engine.policy_name} loaded, 0 decisions in step {state.global_step}: "
+                               "give GRPOTrainer rollout_func=driver.rollouts")
+        if driver._steps_left == 1:
+            driver.barrier()
+        elif driver._steps_left > 1:
+            driver._steps_left -= 1
+
+    def on_save(self, args, state, control, **others):
         self.driver.save(Path(args.output_dir) / f"checkpoint-{state.global_step}")
 
 
 def replay(driver: Driver) -> list[dict]:
-    """Tells a fresh engine the recorded events and returns its decisions: they must equal `driver.decisions`."""
-    engine = Engine(**driver.settings)
-    decisions, iteration = [], 0
-    for method, args, kwargs in driver.collector.events:
-        answer = getattr(engine, method)(*args, **kwargs)
-        if method == "begin_iteration":
-            iteration = args[0]
-        for group in getattr(answer, "closed", []):
-            decisions.append(dict(
-                iteration=iteration, group=group.group, slot=group.slot, round=group.round, prompt=group.prompt,
-                fate=group.fate, stopped=group.stopped, subset=list(group.subset), reason=group.reason, rule=group.rule))
-    return decisions
+    """Tells a fresh engine the recorded events and returns its decisions: they equal `driver.decisions`."""
+    if not driver.collector.record:
+        raise ValueError("nothing was recorded: make the driver with record=True")
+    return recipe.replay(driver.recipe, driver.collector.events)
