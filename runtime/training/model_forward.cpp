@@ -11,22 +11,20 @@ at::Tensor product(const Model::Impl& model, const at::Tensor& x, const at::Tens
   return at::linear(x.to(model.compute), weight.to(model.compute));
 }
 
-// [B, T, heads, size] -> attention of every query head over the causal past, back in [B, T, heads * size].
+// Attention of every query head over the causal past, [B * T, heads * size].
 at::Tensor attend(const Model::Impl& model, const at::Tensor& qkv, std::int64_t batch, std::int64_t length) {
   const ModelConfig& c = model.config;
-  const std::int64_t size = c.head_size();
-  const at::Tensor split = qkv.view({batch, length, c.heads + 2 * c.kv_heads, size});
-  const at::Tensor turned = rotate(split.narrow(2, 0, c.heads + c.kv_heads), model.cosine.narrow(0, 0, length),
-                                   model.sine.narrow(0, 0, length)).to(model.compute);
-  const at::Tensor q = turned.narrow(2, 0, c.heads).transpose(1, 2);
-  at::Tensor k = turned.narrow(2, c.heads, c.kv_heads).transpose(1, 2);
-  at::Tensor v = split.narrow(2, c.heads + c.kv_heads, c.kv_heads).transpose(1, 2);
-  if (const int repeat = c.heads / c.kv_heads; repeat > 1) {
-    k = k.unsqueeze(2).expand({batch, c.kv_heads, repeat, length, size}).reshape({batch, c.heads, length, size});
-    v = v.unsqueeze(2).expand({batch, c.kv_heads, repeat, length, size}).reshape({batch, c.heads, length, size});
-  }
-  const at::Tensor out = at::scaled_dot_product_attention(q, k, v, {}, 0.0, /*is_causal=*/true);
-  return out.transpose(1, 2).reshape({batch, length, c.hidden_size});
+  const Heads heads = split_heads(qkv, model.cosine.narrow(0, 0, length), model.sine.narrow(0, 0, length), batch,
+                                  c.heads, c.kv_heads);
+  const auto repeated = [&](const at::Tensor& x) {
+    if (c.heads == c.kv_heads) return x;
+    return x.unsqueeze(2)
+        .expand({batch, c.kv_heads, c.heads / c.kv_heads, length, c.head_size()})
+        .reshape({batch, c.heads, length, c.head_size()});
+  };
+  const at::Tensor out = at::scaled_dot_product_attention(heads.q, repeated(heads.k), repeated(heads.v), {}, 0.0,
+                                                          /*is_causal=*/true);
+  return out.transpose(1, 2).reshape({batch * length, c.hidden_size});
 }
 
 }  // namespace
@@ -38,8 +36,9 @@ at::Tensor hidden_states(const Model::Impl& model, const at::Tensor& tokens, con
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const LayerWeights& w = model.layers[i];
     const at::Tensor normed = rms_norm(x, w.input_norm, c.rms_norm_eps);
-    const at::Tensor qkv = product(model, normed, w.qkv) + w.qkv_bias.to(model.compute);
-    at::Tensor attended = attend(model, qkv, batch, length).view({batch * length, c.hidden_size});
+    const at::Tensor qkv =
+        at::linear(normed.to(model.compute), w.qkv.to(model.compute), w.qkv_bias.to(model.compute));
+    at::Tensor attended = attend(model, qkv, batch, length);
     if (i + 1 == model.layers.size() && selected.defined()) {
       // After the last attention nobody looks across positions: the rest is needed at the selected ones alone.
       attended = attended.index_select(0, selected);

@@ -1,4 +1,5 @@
 // The element-wise parts of a decoder, differentiable. Includes torch: for the .cpp files of this folder alone.
+// Float32 on a CPU goes through our own kernels; anything else through LibTorch's operations.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +15,12 @@ at::Tensor swiglu(const at::Tensor& x);
 // Rotary embedding in the half-split layout, angles shaped to broadcast against one half of x.
 at::Tensor rotate_by(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
 
-// The same for x [B, T, heads, size], cosine and sine [T, size / 2].
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+// Rows [query heads | key heads | value heads] of all positions, [B * T, (heads + 2 kv) * size], as they go into
+// attention: rotated by cosine and sine ([T, size / 2]), [B, heads, T, size] and [B, kv, T, size].
+struct Heads {
+  at::Tensor q, k, v;
+};
+Heads split_heads(const at::Tensor& qkv, const at::Tensor& cosine, const at::Tensor& sine, std::int64_t batch,
+                  int heads, int kv_heads);
 
 }  // namespace allot::training

@@ -287,3 +287,40 @@ TEST_CASE("The sampler sees the weights of the last step") {
   REQUIRE(trainer.warm_up(std::vector{random_sequence(model, 2, 1, 0)}));
   CHECK(first_logprob() != before);
 }
+
+TEST_CASE("The gradient of every tensor is the slope of the loss along it") {
+  // Peer: differences of the loss itself. Along a tensor's own gradient g the slope is |g|^2.
+  ModelConfig config = small_config();
+  SECTION("grouped queries, tied head") {}
+  SECTION("one key-value head, own head") { config.kv_heads = 1, config.tie_embeddings = false; }
+  const Model model = small_model(40, config);
+  const std::vector<TrainSequence> batch = {random_sequence(model, 4, 1, 0), random_sequence(model, 2, 2, 0)};
+  OptimizerOptions plain;
+  plain.beta1 = 0, plain.max_gradient_norm = 0;
+  TensorMap gradients;
+  {
+    Model copy = model.clone();
+    Trainer trainer(copy, plain);
+    REQUIRE(trainer.warm_up(batch));
+    gradients = trainer.optimizer_state();
+  }
+  const auto loss_at = [&](const std::string& name, const std::vector<float>& direction, double distance) {
+    TensorMap tensors = model.tensors();
+    auto* values = reinterpret_cast<float*>(tensors[name].bytes.data());
+    for (std::size_t i = 0; i < direction.size(); ++i) values[i] += static_cast<float>(distance * direction[i]);
+    Model moved = model.clone();
+    REQUIRE(moved.assign(tensors, "the test"));
+    return Trainer(moved, plain).warm_up(batch)->loss;
+  };
+  for (const auto& [name, tensor] : model.tensors()) {
+    INFO(name);
+    std::vector<float> g(tensor.bytes.size() / sizeof(float));
+    std::memcpy(g.data(), gradients.at("exp_avg." + name).bytes.data(), tensor.bytes.size());
+    double squares = 0;
+    for (const float v : g) squares += static_cast<double>(v) * v;
+    const double h = 0.005 / std::sqrt(std::max(squares, 1e-6));  // a key bias has slope 0: it shifts all scores alike
+    const double slope = (loss_at(name, g, h) - loss_at(name, g, -h)) / (2 * h);
+    const double rounding = 4e-6 / (2 * h);  // of a loss of about 4 in float32
+    CHECK(slope == Approx(squares).epsilon(0.01).margin(rounding));
+  }
+}
