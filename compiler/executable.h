@@ -28,7 +28,8 @@ struct StateView {
   std::int64_t size = 0;
 };
 
-// Memory for vectors that a handler makes; the bound follows from the checker's limits. Reset before each call.
+// Memory for vectors that a handler makes; the bound follows from the checker's limits. Executables reset it when they
+// are asked, so vectors of an Outcome live until the next question, and no column of a frame may stand in it.
 class Scratch {
  public:
   explicit Scratch(std::size_t cells = 1 << 14) : cells_(cells) {}
@@ -61,6 +62,8 @@ struct Outcome {
   std::uint8_t* warned = nullptr;      // Program::warnings.size()
 };
 
+// What the type of a read, a column or a state says is always defined must be: where it is not, the handler faults
+// (Domain) at the node that looks. Reals are finite.
 struct Frame {
   const Cell* parameters = nullptr;    // Program::parameters.size()
   const Cell* reads = nullptr;         // Handler::reads.size()

@@ -42,9 +42,9 @@ Operand Lowering::call(NodeId id) {
   for (std::size_t i = operands.size(); i < row.arguments.size(); ++i) {
     const lang::Argument& argument = row.arguments[i];
     const bool whole = argument.kind == lang::ArgumentKind::Int;
-    llvm::Value* const bits =
-        whole ? static_cast<llvm::Value*>(ir_.getInt64(static_cast<std::uint64_t>(static_cast<std::int64_t>(argument.fallback))))
-              : llvm::ConstantFP::get(ir_.getDoubleTy(), argument.fallback);
+    const auto fixed = static_cast<std::int64_t>(argument.fallback);
+    llvm::Value* const bits = whole ? static_cast<llvm::Value*>(ir_.getInt64(static_cast<std::uint64_t>(fixed)))
+                                    : llvm::ConstantFP::get(ir_.getDoubleTy(), argument.fallback);
     operands.push_back({bits, nullptr, ir_.getTrue(), whole ? Base::Int : Base::Real, false});
   }
   // Stored only now: an argument may be a call itself and use the same memory.

@@ -71,7 +71,8 @@ Result<Entry> load() {
   }
   void* const entry = dlsym(library, native::entry_name);
   if (entry == nullptr)
-    return Error{"The compiler at " + path.string() + " does not belong to this program.", "install both from one build"};
+    return Error{"The compiler at " + path.string() + " does not belong to this program.",
+                 "install both from one build"};
   return reinterpret_cast<Entry>(entry);
 }
 

@@ -12,7 +12,8 @@ llvm::Value* Lowering::enter_loop(std::int32_t loop) {
   Cursor& cursor = cursors_[static_cast<std::size_t>(loop)];
   llvm::Type* const i64 = ir_.getInt64Ty();
   if (cursor.position == nullptr) cursor.position = slot(i64, ir_.getInt64(0));
-  if (of.source < 0) return ir_.CreateLoad(i64, at(sizes_, static_cast<std::uint64_t>(of.scope) * sizeof(std::int64_t)));
+  if (of.source < 0)
+    return ir_.CreateLoad(i64, at(sizes_, static_cast<std::uint64_t>(of.scope) * sizeof(std::int64_t)));
   const Operand source = emit(of.source);
   if (cursor.cells == nullptr) {
     cursor.cells = slot(ir_.getPtrTy(), llvm::ConstantPointerNull::get(ir_.getPtrTy()));
@@ -84,7 +85,8 @@ Operand Lowering::reduce(NodeId id) {
     });
   });
   const Base result = reduction == Reduction::Count ? Base::Int : base;
-  return {ir_.CreateLoad(kept->getAllocatedType(), kept), nullptr, ir_.CreateLoad(ir_.getInt1Ty(), some), result, false};
+  llvm::Value* const bits = ir_.CreateLoad(kept->getAllocatedType(), kept);
+  return {bits, nullptr, ir_.CreateLoad(ir_.getInt1Ty(), some), result, false};
 }
 
 void Lowering::take_in(NodeId id, const Operand& body, llvm::AllocaInst* kept, llvm::AllocaInst* some,

@@ -104,7 +104,8 @@ Operand Lowering::comparison(NodeId id) {
   const Operand right = emit(self.args[1]);
   const bool real = left.base == Base::Real || right.base == Base::Real;
   const auto pick = [&](llvm::CmpInst::Predicate of_real, llvm::CmpInst::Predicate of_int) {
-    return real ? ir_.CreateFCmp(of_real, to_real(left), to_real(right)) : ir_.CreateICmp(of_int, left.bits, right.bits);
+    if (real) return ir_.CreateFCmp(of_real, to_real(left), to_real(right));
+    return ir_.CreateICmp(of_int, left.bits, right.bits);
   };
   using P = llvm::CmpInst;
   llvm::Value* bits = nullptr;

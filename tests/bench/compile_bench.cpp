@@ -148,7 +148,8 @@ int main() {
     }();
     if (answer.outcome.rule < 0) std::puts("no rule");
   });
-  std::printf("text to program %.2f ms, text to first decision by the evaluator %.2f ms\n\n", parsed / 1e6, first / 1e6);
+  std::printf("text to program %.2f ms, text to first decision by the evaluator %.2f ms\n\n", parsed / 1e6,
+              first / 1e6);
   bench("selective_rollout", *program, distances);
   bench("allocation policy", allocation_policy(), allocation);
 }

@@ -132,8 +132,9 @@ std::string text(const Program& program) {
   std::string all;
   for (std::size_t id = 0; id < handler.nodes.size(); ++id) {
     const Node& node = handler.nodes[id];
-    all += "%" + std::to_string(id) + " = " + name(node.op) + " base " + std::to_string(static_cast<int>(node.type.base)) +
-           (node.type.optional ? "?" : "") + (node.type.vector() ? " vector" : "") + " (";
+    all += "%" + std::to_string(id) + " = " + name(node.op) + " base " +
+           std::to_string(static_cast<int>(node.type.base)) + (node.type.optional ? "?" : "") +
+           (node.type.vector() ? " vector" : "") + " (";
     for (const NodeId arg : node.args) all += " %" + std::to_string(arg);
     all += " )";
     if (node.index >= 0) all += " index " + std::to_string(node.index);

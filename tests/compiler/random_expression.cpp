@@ -239,7 +239,10 @@ NodeId Expression::vector(Base base, int depth) {
   const auto& all = builder_.handler().columns;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].type.base == base) columns.push_back(static_cast<int>(i));
-  const auto column = [&] { return builder_.column_node(columns[static_cast<std::size_t>(dice_.below(static_cast<int>(columns.size())))]); };
+  const auto column = [&] {
+    const int choice = dice_.below(static_cast<int>(columns.size()));
+    return builder_.column_node(columns[static_cast<std::size_t>(choice)]);
+  };
   if (depth <= 0) return column();
   switch (dice_.below(7)) {
     case 0: case 1: return column();
@@ -274,7 +277,8 @@ NodeId Expression::vector(Base base, int depth) {
 // Mostly an int or a real that most functions take.
 NodeId Expression::argument(const lang::Argument& argument, Base number, int depth) {
   using lang::ArgumentKind;
-  if (argument.kind == ArgumentKind::Int && !dice_.once_in(4)) return builder_.integer(dice_.below(argument.name == "ddof" ? 2 : 8));
+  if (argument.kind == ArgumentKind::Int && !dice_.once_in(4))
+    return builder_.integer(dice_.below(argument.name == "ddof" ? 2 : 8));
   if (argument.kind == ArgumentKind::Real && dice_.once_in(2)) return builder_.real(0.125 * (1 + dice_.below(8)));
   switch (argument.kind) {
     case ArgumentKind::Int: return scalar(Base::Int, false, depth);
@@ -298,7 +302,8 @@ NodeId Expression::call(Base base, bool may, bool of_vector, int depth) {
     if (row.result == ResultKind::Int || row.result == ResultKind::IntVector) gives = Base::Int;
     if (row.result == ResultKind::Beta) gives = Base::Beta;
     if (row.result == ResultKind::Number) gives = base == Base::Int ? Base::Int : Base::Real;
-    if (gives == base && is_vector == of_vector && (may || !row.result_optional)) fitting.push_back(static_cast<int>(i));
+    if (gives == base && is_vector == of_vector && (may || !row.result_optional))
+      fitting.push_back(static_cast<int>(i));
   }
   const int index = fitting[static_cast<std::size_t>(dice_.below(static_cast<int>(fitting.size())))];
   const lang::Builtin& row = lang::builtins()[static_cast<std::size_t>(index)];

@@ -32,7 +32,9 @@ class Expression {
     NodeId source;
   };
 
-  const Type& type_of(NodeId id) const { return builder_.program.handlers.front().nodes[static_cast<std::size_t>(id)].type; }
+  const Type& type_of(NodeId id) const {
+    return builder_.program.handlers.front().nodes[static_cast<std::size_t>(id)].type;
+  }
   NodeId leaf(Base base, bool may);
   NodeId constant(Base base);
   bool element(Base base, bool may, NodeId& id);

@@ -152,7 +152,8 @@ Cell random_cell(Dice& dice, const Type& of, std::int64_t prompts, bool wild) {
     case Base::Bool: return Cell::of(dice.once_in(2));
     case Base::Beta: return Cell::beta(0.5 + dice.below(6), wild && dice.once_in(5) ? -1.0 : 0.25 + dice.below(5));
     case Base::Prompt:
-      return Cell::of(wild && dice.once_in(10) ? std::int64_t{99} : static_cast<std::int64_t>(dice.below(static_cast<int>(prompts))));
+      if (wild && dice.once_in(10)) return Cell::of(std::int64_t{99});
+      return Cell::of(std::int64_t{dice.below(static_cast<int>(prompts))});
     default: return Cell::of(random_int(dice, wild));
   }
 }
@@ -181,7 +182,8 @@ Memory random_memory(const Program& program, std::uint64_t seed) {
   for (const lang::State& state : program.states) {
     const std::int64_t size = state.scope == lang::StateScope::Prompt ? prompts : 1;
     memory.before.emplace_back();
-    for (std::int64_t i = 0; i < size; ++i) memory.before.back().push_back(random_cell(dice, state.type, prompts, wild));
+    for (std::int64_t i = 0; i < size; ++i)
+      memory.before.back().push_back(random_cell(dice, state.type, prompts, wild));
   }
   memory.after = memory.before;
   memory.shared = dice.once_in(3);
@@ -209,7 +211,8 @@ void count_parts(const Program& program, std::map<std::string, int>& counts) {
   for (const Node& node : handler.nodes) {
     ++counts["op " + std::to_string(static_cast<int>(node.op))];
     if (node.op == Op::Reduce) ++counts["reduction " + std::to_string(node.index)];
-    if (node.op == Op::Call) ++counts["call " + std::string(lang::builtins()[static_cast<std::size_t>(node.index)].name)];
+    if (node.op != Op::Call) continue;
+    ++counts["call " + std::string(lang::builtins()[static_cast<std::size_t>(node.index)].name)];
   }
   count_effects(handler.effects, counts);
 }
