@@ -78,7 +78,7 @@ def main() -> int:
         return 1
     table = Table()
     trainer = GRPOTrainer(
-        model=make_model(options.seed), args=configure(options), train_dataset=driver.dataset(),
+        model=make_model(options.seed), args=configure(options), train_dataset=driver.dataset(options.steps * SLOTS),
         processing_class=tokenizer, reward_funcs=driver.rewards, rollout_func=driver.rollouts,
         callbacks=[driver.callback(), table])
     trainer.remove_callback(PrinterCallback)

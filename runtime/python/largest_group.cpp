@@ -17,8 +17,10 @@ std::optional<std::int64_t> known(const lang::Handler& handler, lang::NodeId id,
   return std::nullopt;
 }
 
+// A point after the first wave; what `size` itself starts is marked as SampleMore too.
 bool asks_for_more(const lang::Program& program) {
   return std::any_of(program.handlers.begin(), program.handlers.end(), [](const lang::Handler& handler) {
+    if (handler.point == lang::Point::Size) return false;
     return std::any_of(handler.rules.begin(), handler.rules.end(), [](const lang::Rule& rule) {
       return rule.verdict.rollouts == lang::RolloutsField::SampleMore ||
              rule.verdict.rollouts == lang::RolloutsField::CompleteTo;

@@ -66,8 +66,14 @@ class Driver:
 
     # --- what GRPOTrainer takes
 
-    def dataset(self) -> Dataset:
-        return Dataset.from_dict({"prompt": self.pool.prompts})
+    def dataset(self, rows: int = 0) -> Dataset:
+        """The prompts of the pool, repeated to `rows` if that is more.
+
+        TRL shuffles each epoch anew and does not find the order again after a resume in a later epoch. With
+        steps * slots rows a run is one epoch, and a resumed one sees the same prompts.
+        """
+        prompts = self.pool.prompts
+        return Dataset.from_dict({"prompt": prompts * max(1, -(-rows // len(prompts)))})
 
     def rollouts(self, prompts: list[str], trainer) -> dict[str, list]:
         """TRL's `rollout_func`: `prompts` holds each prompt `num_generations` times in a row."""
