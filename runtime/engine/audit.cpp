@@ -57,7 +57,7 @@ Json handler_json(const lang::Program& program, const lang::Handler& handler) {
   for (const std::int32_t state : states_read(handler)) states.push_back(program.states[static_cast<std::size_t>(state)].name);
   Json rules = Json::array();
   for (const lang::Rule& rule : handler.rules) {
-    rules.push_back({{"line", rule.line}, {"verdict", words(rule.verdict)}, {"because", parts_json(rule.because)}});
+    rules.push_back({{"line", rule.line}, {"verdict", words(rule.verdict, handler.point)}, {"because", parts_json(rule.because)}});
   }
   return {{"text", handler.text},
           {"reads", names_json(handler.reads)},

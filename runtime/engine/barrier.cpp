@@ -228,7 +228,7 @@ const lang::ReadKey* shaped_read(const lang::Program& program) {
 
 // A gate on what is trained on passes groups whose shaping alone differs (faults.md 4).
 void LiveEngine::warn_shaped_gate() {
-  if (!policy_ || !settings_.has_raw_reward || run_.told_shaped_gate) return;
+  if (!policy_ || !policy_->program().source || !settings_.has_raw_reward || run_.told_shaped_gate) return;
   run_.told_shaped_gate = true;
   const lang::ReadKey* const key = shaped_read(policy_->program());
   if (key == nullptr) return;

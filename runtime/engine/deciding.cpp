@@ -49,16 +49,16 @@ bool LiveEngine::asks_turn(const LiveGroup& group, int turn) const {
 }
 
 // `turn N` comes once every live rollout has executed N turns. Held rollouts wait for their siblings at the first N
-// that they reach, so no rollout is ever ahead of a point that is still to come.
+// that they reach, so no rollout is ever ahead of a point that is still to come. While it is open how a rollout ended
+// (in error it would be left out), the point waits: ended() follows at once.
 void LiveEngine::pass_turn_points(LiveGroup& group, Orders& orders) {
   if (!judge_) return;
+  const auto ending = [](const RolloutLog& rollout) { return rollout.outstanding() && rollout.last_turn; };
+  if (std::any_of(group.log.rollouts.begin(), group.log.rollouts.end(), ending)) return hold_or_release(group, orders);
   for (auto least = group.log.least_live_turns(); least && *least > group.turn_passed;
        least = group.log.least_live_turns()) {
     const int turn = ++group.turn_passed;
-    if (!asks_turn(group, turn)) {
-      ++tallies_.points_without_handler;
-      continue;
-    }
+    if (!asks_turn(group, turn)) continue;
     const int handler = points_.find(Point::Turn, turn);
     if (points_.numbered(handler)) group.turn_handlers_fired.push_back(handler);
     if (const auto verdict = consult(handler, group, turn)) carry_out(group, *verdict, orders);

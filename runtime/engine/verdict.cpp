@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace allot::engine {
 
 using lang::Cell;
@@ -102,7 +104,8 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
   const lang::VerdictTemplate& form = rule.verdict;
   verdict.rule = outcome.rule;
   verdict.where = place_of(program, rule.line);
-  verdict.rollouts = form.rollouts;
+  verdict.start = handler.point == lang::Point::Size;
+  verdict.rollouts = verdict.start ? RolloutsField::Default : form.rollouts;
   verdict.amounts = operand(handler, form.amount, outcome.amount, outcome.amounts);
   verdict.up_tos = operand(handler, form.up_to, outcome.up_to, outcome.up_tos);
   if (form.mask >= 0) verdict.stopped = mask_members(outcome.mask);
@@ -146,12 +149,30 @@ std::string field_words(RolloutsField rollouts, const std::string& amount, Group
 
 }  // namespace
 
+namespace {
+
+std::string list_words(const std::vector<std::int64_t>& counts) {
+  if (counts.size() == 1) return std::to_string(counts.front());
+  std::string text;
+  for (const std::int64_t count : counts) add(text, std::to_string(count));
+  text.insert(text.begin(), '[');
+  text.push_back(']');
+  return text;
+}
+
+}  // namespace
+
 std::string words(const Verdict& verdict) {
+  if (verdict.start) {
+    std::string text = fmt::format("start {} each", list_words(verdict.amounts));
+    return verdict.up_tos.empty() ? text : fmt::format("{}, up to {}", text, list_words(verdict.up_tos));
+  }
   const std::string amount = verdict.amounts.size() == 1 ? std::to_string(verdict.amounts.front()) + " " : "";
   return field_words(verdict.rollouts, amount, verdict.group, verdict.slot);
 }
 
-std::string words(const lang::VerdictTemplate& verdict) {
+std::string words(const lang::VerdictTemplate& verdict, lang::Point point) {
+  if (point == lang::Point::Size) return "start each";
   return field_words(verdict.rollouts, "", verdict.group, verdict.slot);
 }
 

@@ -13,6 +13,7 @@ namespace allot::engine {
 
 struct Verdict {
   lang::RolloutsField rollouts = lang::RolloutsField::Default;
+  bool start = false;                  // the answer of `size`: amounts and up_tos are those of `start N each, up to M`
   std::vector<std::int64_t> amounts;   // N: one, or one a prompt
   std::vector<std::int64_t> up_tos;    // M of `start N each, up to M`: none, one, or one a prompt
   std::vector<int> stopped;            // samples of `stop where`, ascending
@@ -39,7 +40,7 @@ std::string render(const std::vector<lang::MessagePart>& parts, const lang::Hand
 
 // "stop, drop, refill": the fields that are set, as an author writes them.
 std::string words(const Verdict& verdict);
-std::string words(const lang::VerdictTemplate& verdict);
+std::string words(const lang::VerdictTemplate& verdict, lang::Point point);
 std::string_view words(compiler::FaultKind fault);
 
 }  // namespace allot::engine

@@ -265,6 +265,7 @@ class Trial {
   }
 
   static constexpr int condition_wave = 100'003;  // no group has so many
+  static constexpr std::string_view expect_word = "expect";
 
   std::string condition_handler(const tree::Expect& expect, const std::string& group) const {
     std::string lets;
@@ -275,7 +276,9 @@ class Trial {
         lets += "  " + std::string(program_.source->text(statement.span)) + "\n";
       }
     }
-    const std::string_view condition = program_.source->text((*program_.tree)[expect.condition].span);
+    // The span of an expression leaves out brackets around its first operand; that of the statement does not.
+    std::string_view condition = program_.source->text(expect.span);
+    if (condition.starts_with(expect_word)) condition.remove_prefix(expect_word.size());
     return fmt::format("\non wave {} of group {} {{\n{}  when ({}) then drop\n  otherwise train\n}}\n", condition_wave,
                        group, lets, condition);
   }

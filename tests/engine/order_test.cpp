@@ -27,12 +27,12 @@ on size of batch b { start 3 each, up to size }
 on turn 3 of group g {
   remember looks = looks + 1
   report divergence = mean_pairwise(normalized_edit_distance, prefixes(g.actions, 3, padded))
-  when (mean_pairwise(normalized_edit_distance, prefixes(g.actions, 3, padded)) ?? 1) < 0.4 and draw("gate") < 0.7
+  when (mean_pairwise(normalized_edit_distance, prefixes(g.actions, 3, padded)) ?? 1) < 0.75 and draw("gate") < 0.7
     then stop, drop, refill because "close"
   otherwise continue
 }
 on wave of group g {
-  when g.hits >= 2 and mean(belief[g.prompt]) < 0.9 then complete to size
+  when g.hits >= 2 and beta_mean(belief[g.prompt]) < 0.9 then complete to size
   when g.started < 5 then sample 1 more
   otherwise stop
 }

@@ -185,12 +185,13 @@ on every turn of group g {
   CHECK(rules.size() >= 2);
 }
 
-// Run by hand: engine_test "[.cost]" prints what a turn costs in the engine, journal included.
+// Run by hand: engine_test "[.cost]" prints what a turn costs in the engine, with and without the journal.
 TEST_CASE("cost of the engine a turn", "[.cost]") {
   const Folder folder;
-  Settings made = settings(8, 8);
-  made.run_folder = folder.path;
-  auto engine = engine_of(R"(
+  for (const bool journal : {false, true}) {
+    Settings made = settings(8, 8);
+    if (journal) made.run_folder = folder.path;
+    auto engine = engine_of(R"(
 policy selective_rollout
 on turn 10 of group g {
   let divergence = mean_pairwise(normalized_edit_distance, prefixes(g.actions, 10, padded))
@@ -198,12 +199,13 @@ on turn 10 of group g {
   otherwise continue
 }
 )", made);
-  Driver driver(*engine, [](const std::string&, int sample) {
-    Course course = steady(30, sample % 2);
-    for (int turn = 0; turn < 30; ++turn) course.actions[static_cast<std::size_t>(turn)] = fmt::format("go {}", (sample * turn) % 7);
-    return course;
-  });
-  for (int iteration = 0; iteration < 20; ++iteration) driver.run(iteration, prompts(8));
-  WARN(fmt::format("{} turns, {:.3f} ms in the engine, {:.2f} us a turn", driver.turns, engine->seconds_spent() * 1e3,
-                   engine->seconds_spent() * 1e6 / driver.turns));
+    Driver driver(*engine, [](const std::string&, int sample) {
+      Course course = steady(30, sample % 2);
+      for (int turn = 0; turn < 30; ++turn) course.actions[static_cast<std::size_t>(turn)] = fmt::format("go {}", (sample * turn) % 7);
+      return course;
+    });
+    for (int iteration = 0; iteration < 20; ++iteration) driver.run(iteration, prompts(8));
+    WARN(fmt::format("{}: {} turns, {:.3f} ms in the engine, {:.2f} us a turn", journal ? "journal" : "memory",
+                     driver.turns, engine->seconds_spent() * 1e3, engine->seconds_spent() * 1e6 / driver.turns));
+  }
 }

@@ -22,10 +22,10 @@ budget 500 rollouts per run
 budget 900 tokens per iteration, carry over
 refill at most 3 rounds then train_partial
 state belief: beta per prompt = beta(1, 1) decay 0.95
-state seen: int per run = 0
+state seen: groups per run = 0
 on size of batch b { start 2 each, up to 4 }
 on wave of group g {
-  when mean(belief[g.prompt]) > 0.6 then stop, drop, refill because "known: {mean(belief[g.prompt])}"
+  when beta_mean(belief[g.prompt]) > 0.6 then stop, drop, refill because "known: {beta_mean(belief[g.prompt])}"
   otherwise complete to 4
 }
 on update of batch b {
@@ -43,13 +43,12 @@ struct Told {
 };
 
 void play(LiveEngine& engine, int from, int to, Told& told) {
-  Driver driver(engine, course_of);
   for (int iteration = from; iteration < to; ++iteration) {
-    const IterationReport report = driver.run(iteration, prompts(9));
-    told.metrics.push_back(report.metrics);
-  }
-  for (const GroupResult& result : driver.closed) {
-    told.groups.push_back(fmt::format("{} {} {} {}", result.group, result.prompt, static_cast<int>(result.fate), result.reason));
+    Driver driver(engine, course_of, static_cast<std::uint64_t>(iteration));  // the order of arrival is part of the run
+    told.metrics.push_back(driver.run(iteration, prompts(9)).metrics);
+    for (const GroupResult& result : driver.closed) {
+      told.groups.push_back(fmt::format("{} {} {} {}", result.group, result.prompt, static_cast<int>(result.fate), result.reason));
+    }
   }
 }
 

@@ -92,7 +92,7 @@ test "a turn that no handler answers" {
   CHECK(first.got == "continue");
   CHECK(first.trace.find("= 1\n") != std::string::npos);
   CHECK(first.trace.find("test.allot:8: continue") != std::string::npos);
-  CHECK(first.line == 12);
+  CHECK(first.line == 13);
   CHECK(reports.back().expects.front().got.find("no handler") != std::string::npos);
 }
 
@@ -107,7 +107,7 @@ on result of group g {
   otherwise continue
 }
 on wave of group g {
-  when mean(belief[g.prompt]) > 0.7 then stop, drop, refill because "{g.prompt} is known"
+  when beta_mean(belief[g.prompt]) > 0.7 then stop, drop, refill because "{g.prompt} is known"
   when g.hits == 0 and g.scored >= 2 then sample 2 more
   otherwise complete to 6
 }
@@ -142,7 +142,10 @@ test "flat" {
 }
 )");
   REQUIRE(reports.size() == 6);
-  for (const auto& report : reports) CHECK(report.passed);
+  for (const auto& report : reports) {
+    INFO(report.title << ": " << report.error << (report.expects.empty() ? "" : report.expects.front().got));
+    CHECK(report.passed);
+  }
 }
 
 TEST_CASE("a plain condition means what it would mean in a handler, lets included") {
