@@ -16,6 +16,18 @@ void AdamW::clear_gradients() {
   for (at::Tensor& p : parameters_) p.mutable_grad() = at::Tensor();
 }
 
+void AdamW::add_gradients(const std::vector<at::Tensor>& gradients) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined()) continue;
+    at::Tensor& sum = parameters_[i].mutable_grad();
+    if (sum.defined())
+      sum.add_(gradients[i]);
+    else
+      sum = gradients[i].contiguous().clone();
+  }
+}
+
 double AdamW::clip_gradients(double limit) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> norms;

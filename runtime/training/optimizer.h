@@ -17,6 +17,8 @@ class AdamW {
   AdamW(std::vector<at::Tensor> parameters, const OptimizerOptions& options);
 
   void clear_gradients();
+  // One gradient a parameter; an undefined one adds nothing.
+  void add_gradients(const std::vector<at::Tensor>& gradients);
   // Scales all gradients so that their joint 2-norm is at most `limit` (<= 0: no limit); returns the norm before.
   double clip_gradients(double limit);
   void step(double learning_rate);

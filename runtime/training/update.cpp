@@ -1,6 +1,10 @@
 #include "runtime/training/update.h"
 
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -10,6 +14,7 @@
 #include "runtime/training/micro_batch.h"
 #include "runtime/training/model_impl.h"
 #include "runtime/training/optimizer.h"
+#include "runtime/training/threads.h"
 
 namespace allot::training {
 namespace {
@@ -59,16 +64,56 @@ struct Trainer::State {
   Model& model;
   OptimizerOptions options;
   AdamW optimizer;
+  ThreadTeam team;
   // The loss of a micro-batch, already weighted, and what else it adds to the report.
   using MicroLoss = std::function<at::Tensor(const MicroBatch&, UpdateReport&)>;
 
-  State(Model& m, const OptimizerOptions& o) : model(m), options(o), optimizer(m.impl().parameters(), o) {
+  State(Model& m, const OptimizerOptions& o)
+      : model(m), options(o), optimizer(m.impl().parameters(), o),
+        team(m.device() == Device::Cuda ? 1 : at::get_num_threads()) {
     for (at::Tensor& p : m.impl().parameters()) p.set_requires_grad(true);
   }
+
+  // One micro-batch's share of the gradient and of the report's sums.
+  struct Part {
+    std::vector<at::Tensor> gradients;
+    UpdateReport report;
+  };
+  std::vector<Part> parts(std::span<const TrainSequence> sequences, std::span<const SequenceShape> shapes,
+                          std::span<const double> weights, int micro_tokens, const MicroLoss& loss);
 
   UpdateReport step(std::span<const TrainSequence> sequences, std::span<const SequenceShape> shapes,
                     std::span<const double> weights, int micro_tokens, double learning_rate, const MicroLoss& loss);
 };
+
+// Each thread takes whole micro-batches through the model alone. The operations are small: threads that meet after each
+// of them would wait more than they work, and the sum below has one order whatever their number.
+std::vector<Trainer::State::Part> Trainer::State::parts(std::span<const TrainSequence> sequences,
+                                                        std::span<const SequenceShape> shapes,
+                                                        std::span<const double> weights, int micro_tokens,
+                                                        const MicroLoss& loss) {
+  const auto batches = plan(shapes, micro_tokens);
+  const std::vector<at::Tensor> parameters = model.impl().parameters();
+  std::vector<Part> out(batches.size());
+  std::atomic<std::size_t> next = 0;
+  const int before = at::get_num_threads();
+  team.run([&](int) {
+    if (model.device() == Device::Cpu) at::set_num_threads(1);
+    for (std::size_t m = next++; m < batches.size(); m = next++) {
+      const MicroBatch batch = gather(sequences, shapes, weights, batches[m], model.impl().torch_device());
+      UpdateReport& report = out[m].report;
+      report.ratio = 0;
+      const at::Tensor value = loss(batch, report);
+      out[m].gradients = torch::autograd::grad({value}, parameters, {}, std::nullopt, false, /*allow_unused=*/true);
+      report.loss = value.item<double>();
+      report.computed_tokens = batch.inputs.numel();
+      report.sequences = static_cast<std::int64_t>(batches[m].size());
+      report.trained_tokens = batch.targets.numel();
+    }
+  });
+  at::set_num_threads(before);
+  return out;
+}
 
 UpdateReport Trainer::State::step(std::span<const TrainSequence> sequences, std::span<const SequenceShape> shapes,
                                   std::span<const double> weights, int micro_tokens, double learning_rate,
@@ -77,17 +122,15 @@ UpdateReport Trainer::State::step(std::span<const TrainSequence> sequences, std:
   UpdateReport report;
   report.ratio = 0;
   optimizer.clear_gradients();
-  std::int64_t measured = 0;
-  for (const auto& members : plan(shapes, micro_tokens)) {
-    const MicroBatch batch = gather(sequences, shapes, weights, members, model.impl().torch_device());
-    const at::Tensor value = loss(batch, report);
-    value.backward();
-    report.loss += value.item<double>();
-    report.computed_tokens += batch.inputs.numel();
-    report.sequences += static_cast<std::int64_t>(members.size());
-    measured += batch.targets.numel();
+  for (const Part& part : parts(sequences, shapes, weights, micro_tokens, loss)) {
+    optimizer.add_gradients(part.gradients);
+    const UpdateReport& r = part.report;
+    report.loss += r.loss, report.kl += r.kl, report.entropy += r.entropy;
+    report.clip_fraction += r.clip_fraction, report.ratio += r.ratio;
+    report.computed_tokens += r.computed_tokens, report.sequences += r.sequences;
+    report.trained_tokens += r.trained_tokens;
   }
-  report.trained_tokens = measured;
+  const std::int64_t measured = report.trained_tokens;
   for (double* sum : {&report.kl, &report.entropy, &report.clip_fraction, &report.ratio})
     *sum = measured > 0 ? *sum / static_cast<double>(measured) : 0.0;
   report.gradient_norm = optimizer.clip_gradients(options.max_gradient_norm);

@@ -34,7 +34,7 @@ struct UpdateOptions {
   LossOptions loss;
   double temperature = 1.0;   // > 0; the one the rollouts were sampled at
   double learning_rate = 0;   // > 0 replaces the optimizer's for this step
-  int micro_tokens = 4096;    // padded tokens of a micro-batch; splits memory, not the result
+  int micro_tokens = 2048;    // padded tokens of a micro-batch; splits memory and work, not the result
   // Passes over rollouts whose loss is 0 whatever the model does (advantage 0, no KL term). Their tokens stay in the
   // denominators, so the step is the same; only the metrics no longer cover them.
   bool skip_zero_advantage = false;
@@ -56,6 +56,7 @@ struct UpdateReport {
 
 class Trainer {
  public:
+  // On a CPU as many micro-batches run at once as set_up_torch() allows threads.
   // `model` must outlive the trainer; its weights change in place.
   Trainer(Model& model, const OptimizerOptions& options);
   ~Trainer();
@@ -72,7 +73,7 @@ class Trainer {
   // One step of mean cross entropy over the trained tokens; `loss` of the report is that mean, in nats.
   // `learning_rate` > 0 replaces the optimizer's.
   Result<UpdateReport> warm_up(std::span<const TrainSequence> sequences, double learning_rate = 0,
-                               int micro_tokens = 4096);
+                               int micro_tokens = 2048);
 
   // The moments under "exp_avg.NAME" and "exp_avg_sq.NAME", and the number of steps taken: all there is to resume.
   TensorMap optimizer_state() const;
