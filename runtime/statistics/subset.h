@@ -22,12 +22,13 @@ std::vector<int> nearest(std::span<const double> values, double target, int coun
 // the lowest and the highest values, so only count + 1 splits are compared, by their population variance. The variance
 // is unique, the set need not be.
 //
-// This is the one of the language: members are ranked by (value, index), the lowest ranks are low and the highest high;
-// of splits that are equal the one with fewer low members wins, and a difference of less than one part in 10^12 counts
-// as equal, so that rounding decides no tie. Indices in ascending order.
+// Members are ranked by (value, index), the lowest ranks are low and the highest high; of splits that are equal the one
+// with fewer low members wins, and a difference of less than one part in 10^12 counts as equal, so that rounding decides
+// no tie. Indices in ascending order.
 std::vector<int> max_variance(std::span<const double> values, int count);
 // As PODS was released: ranked by descending value, stable; of equal splits all high wins, then the one with the most
-// low members; indices in the order of the ranks, high values first.
+// low members; indices in the order of the ranks, high values first. The language's `max_variance` has the
+// same variance and, as everywhere in it, gives equal members to the lower index.
 std::vector<int> max_variance_descending(std::span<const double> values, int count);
 
 // How many of the kept are hits where rewards are 0 or 1: half of them, rounded down, and what the other class lacks.

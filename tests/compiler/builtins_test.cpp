@@ -3,6 +3,9 @@
 
 #include "compiler/builtins/table.h"
 #include "lang/types.h"
+#include "runtime/math/random.h"
+#include "runtime/math/sum.h"
+#include "runtime/statistics/subset.h"
 
 using namespace allot::compiler;
 using allot::lang::Base;
@@ -53,6 +56,24 @@ TEST_CASE("max_variance takes the set that PODS takes") {
   CHECK(positions("max_variance", {1, 1, 1, 1, 1, 1}, 3) == Positions{0, 1, 2});
   CHECK(positions("max_variance", mixed, 8) == Positions{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(positions("max_variance", mixed, 3) == Positions{0, 1, 5});
+}
+
+// The language and the statistics library break ties differently; the best variance is one and the same.
+TEST_CASE("max_variance reaches the variance that the statistics library reaches") {
+  for (std::uint64_t round = 0; round < 400; ++round) {
+    const auto draw = [&](std::uint64_t i, std::uint64_t bound) { return allot::math::below(bound, 11, round, i); };
+    std::vector<double> values(1 + draw(0, 9));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(draw(i + 2, 4)) / 2;
+    const int count = static_cast<int>(draw(1, values.size() + 1));
+    const auto spread = [&](const auto& kept) {
+      std::vector<double> picked;
+      for (const auto position : kept) picked.push_back(values[static_cast<std::size_t>(position)]);
+      return allot::math::variance(picked, 0).value_or(0);
+    };
+    const auto ours = positions("max_variance", values, count);
+    REQUIRE(ours.size() == static_cast<std::size_t>(count));
+    CHECK(spread(ours) == Approx(spread(allot::statistics::max_variance(values, count))));
+  }
 }
 
 // By the definition in lang/builtins.cpp; -99 stands for an unscored rollout.
