@@ -311,7 +311,8 @@ Result<void> Audit::barrier(const IterationReport& report, const std::string& st
   impl_->journal.append(record);
   auto written = impl_->journal.barrier();
   if (!written) return written;
-  return replace_file(impl_->snapshot, state);
+  // One wait for the disk an iteration is the journal's; the state checks itself when it is read.
+  return replace_file(impl_->snapshot, state, Durability::Atomic);
 }
 
 }  // namespace allot::engine

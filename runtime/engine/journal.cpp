@@ -109,7 +109,7 @@ Result<void> JournalWriter::barrier() {
     if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
     return error;
   }
-  if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) return cannot("write", file);
+  if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) return cannot("write", file);
   written_ += buffer_.size();
   buffer_.clear();
   if (written_ < segment_bytes) return {};
@@ -118,12 +118,13 @@ Result<void> JournalWriter::barrier() {
   return open_segment();
 }
 
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text) {
+Result<void> replace_file(const std::filesystem::path& file, std::string_view text, Durability durability) {
   std::filesystem::path draft = file;
   draft += ".new";
   const int out = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (out < 0) return cannot("open", draft);
-  const bool good = write_all(out, text) && (::fsync(out) == 0 || errno == EINVAL);
+  const bool on_disk = durability == Durability::OnDisk;
+  const bool good = write_all(out, text) && (!on_disk || ::fsync(out) == 0 || errno == EINVAL);
   if (!good) {
     const Error error = cannot("write", draft);
     ::close(out);
@@ -132,7 +133,7 @@ Result<void> replace_file(const std::filesystem::path& file, std::string_view te
   }
   if (::close(out) != 0) return cannot("write", draft);
   if (::rename(draft.c_str(), file.c_str()) != 0) return cannot("replace", file);
-  sync_folder(file.parent_path());
+  if (on_disk) sync_folder(file.parent_path());
   return {};
 }
 

@@ -42,8 +42,12 @@ class JournalWriter {
   std::string buffer_;
 };
 
+// OnDisk survives a loss of power; Atomic survives the end of the process, for texts that check themselves.
+enum class Durability { OnDisk, Atomic };
+
 // Replaces `file` by `text` so that a reader, or a crash, finds the old text or the new one and nothing between.
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text);
+Result<void> replace_file(const std::filesystem::path& file, std::string_view text,
+                          Durability durability = Durability::OnDisk);
 
 struct JournalProblems {
   std::vector<std::string> damaged;  // "journal/000001.jsonl:17: …", one a line
