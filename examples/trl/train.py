@@ -98,7 +98,7 @@ def configure(options) -> GRPOConfig:
 
 def quiet() -> None:
     """Stubs have no reward by design, so TRL's warning that a row has none is dropped."""
-    warnings.filterwarnings("ignore")
+    warnings.filterwarnings("ignore", category=FutureWarning)
     logging.getLogger("trl.trainer.grpo_trainer").addFilter(
         lambda record: "All reward functions returned None" not in record.getMessage())
     disable_progress_bar()

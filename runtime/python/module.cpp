@@ -43,7 +43,9 @@ Status parse_status(const std::string& word) {
 
 std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<std::string, std::string>& parameters,
                                     std::uint64_t seed, int slots, int group_size, int turn_limit, int tokens_per_turn,
-                                    const std::string& run_folder, bool shadow, double holdout, bool native) {
+                                    const std::string& run_folder, bool shadow, double holdout,
+                                    std::optional<double> pause_below, bool stop_on_fault, bool has_raw_reward,
+                                    bool native) {
   Settings settings;
   settings.policy = policy;
   settings.parameters = parameters;
@@ -55,6 +57,9 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.run_folder = run_folder;
   settings.shadow = shadow;
   settings.holdout = holdout;
+  settings.pause_below = pause_below;
+  settings.stop_on_fault = stop_on_fault;
+  settings.has_raw_reward = has_raw_reward;
   settings.native = native;
   const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
@@ -156,11 +161,15 @@ void bind_engine(nb::module_& module) {
                      "turn_limit: turns of a rollout at most. tokens_per_turn: reserved from a budget before a turn.\n"
                      "run_folder: where journal and state go; \"\" keeps nothing on disk.\n"
                      "shadow: decide and log, change nothing. holdout: share of stops that are not carried out, 0..1.\n"
+                     "pause_below: back to shadow where a smaller share of those stops was right.\n"
+                     "stop_on_fault: a fault in the policy ends the run; else the point's default is taken.\n"
+                     "has_raw_reward: ended() will tell what the environment gave, where that is not the reward.\n"
                      "native: compile the policy in the background; it decides the same without.\n\n"
                      "Raises allot.Error, from every method: what happened, where, what to do next.")
       .def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
-           "shadow"_a = false, "holdout"_a = 0.0, "native"_a = true)
+           "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
+           "has_raw_reward"_a = false, "native"_a = true)
       .def("begin_iteration",
            [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
              const nb::gil_scoped_release release;

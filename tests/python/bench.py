@@ -21,6 +21,7 @@ logging.getLogger("trl.trainer.grpo_trainer").setLevel(logging.ERROR)  # "All re
 STDLIB = Path(os.environ["ALLOT_SOURCE_DIR"], "stdlib")
 DYNAMIC = STDLIB / "dynamic_sampling.allot"
 SELECTIVE = STDLIB / "selective_rollout.allot"
+SARA = STDLIB / "sara.allot"
 TOKENIZER = make_tokenizer()
 
 

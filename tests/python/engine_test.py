@@ -27,7 +27,8 @@ class Orders(unittest.TestCase):
     def test_a_flat_group_is_dropped_and_its_slot_refilled(self):
         engine = allot.Engine(DYNAMIC, slots=2, group_size=4)
         first = engine.begin_iteration(0, ["p0", "p1", "p2", "p3"])
-        self.assertEqual([(s.group, s.prompt, s.first, s.count) for s in first.start], [(0, "p0", 0, 4), (1, "p1", 0, 4)])
+        started = [(start.group, start.prompt, start.first, start.count) for start in first.start]
+        self.assertEqual(started, [(0, "p0", 0, 4), (1, "p1", 0, 4)])
         refill = play(engine, 0, [1, 1, 1, 1])
         self.assertEqual([(s.group, s.prompt, s.count) for s in refill.start], [(2, "p2", 4)])
         dropped = refill.closed[0]

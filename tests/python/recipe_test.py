@@ -59,7 +59,7 @@ class Shipping(unittest.TestCase):
         with self.assertRaisesRegex(allot.Error, "made by allot 0.0.0, but here is allot"):
             dataclasses.replace(self.recipe, version="0.0.0").engine()
         with self.assertRaisesRegex(allot.Error, "arrived damaged"):
-            dataclasses.replace(self.recipe, text=self.recipe.text + "\n").engine()
+            dataclasses.replace(self.recipe, text=self.recipe.text + b"\n").engine()
 
 
 if __name__ == "__main__":

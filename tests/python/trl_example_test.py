@@ -22,7 +22,7 @@ class Example(unittest.TestCase):
             done = run("--steps", "25", "--output", place)
             self.assertEqual(done.returncode, 0, done.stderr)
             lines = done.stdout.splitlines()
-            self.assertEqual(lines[0].split(), ["step", "groups", "stopped", "dropped", "refilled", "trained", "reward"])
+            self.assertEqual(lines[0].split(), "step groups stopped dropped refilled trained reward".split())
             self.assertEqual([int(line.split()[0]) for line in lines[1:-1]], list(range(1, 26)))
             result = json.loads(lines[-1])
             self.assertEqual((result["policy"], result["steps"]), ("dynamic_sampling", 25))

@@ -8,7 +8,8 @@ from trl import GRPOTrainer
 
 import allot
 import allot.trl
-from bench import DYNAMIC, STDLIB, TOKENIZER, Corridor, config_of, driver_of, folder, make_model, policy, trainer_of
+from bench import (DYNAMIC, SARA, STDLIB, TOKENIZER, Corridor, config_of, driver_of, folder, make_model, policy,
+                   trainer_of)
 
 
 class Counted(Corridor):
@@ -58,7 +59,7 @@ class Refusals(unittest.TestCase):
                      steps_per_generation=1)
 
     def test_policies_whose_groups_may_exceed_the_rows(self):
-        sara = STDLIB / "sara.allot"  # up to 8
+        sara = SARA  # up to 8
         with self.assertRaisesRegex(ValueError, "may start 8 rollouts in a group.*num_generations = 4"):
             self.driver(sara)
         self.driver(sara, parameters=dict(size="4"))

@@ -56,7 +56,8 @@ class Rows(unittest.TestCase):
         trainer = trainer_of(driver, self.place)
         trainer.model.train()
         rows = driver.rollouts(["door left 2"] * 4, trainer)
-        for prompt, ids, mask, logprobs in zip(*(rows[k] for k in ("prompt_ids", "completion_ids", "env_mask", "logprobs"))):
+        columns = (rows[name] for name in ("prompt_ids", "completion_ids", "env_mask", "logprobs"))
+        for prompt, ids, mask, logprobs in zip(*columns):
             with torch.no_grad():
                 logits = trainer.model(input_ids=torch.tensor([prompt + ids])).logits[0, len(prompt) - 1:-1]
             expected = logits.log_softmax(-1)[range(len(ids)), ids]

@@ -11,7 +11,7 @@ import torch
 
 import allot.trl
 import judged_again
-from bench import DYNAMIC, SELECTIVE, driver_of, folder, trainer_of, weights
+from bench import DYNAMIC, SARA, SELECTIVE, driver_of, folder, trainer_of, weights
 
 STEPS, HALF, SLOTS, SIZE = 12, 6, 4, 4
 AT, THRESHOLD = 2, 0.4
@@ -81,7 +81,17 @@ class Runs(unittest.TestCase):
             kept = [decision for decision in driver.decisions if decision["fate"] == "trained"]
             self.assertTrue(any(decision["round"] > 1 for decision in kept))
 
-    def test_3_both_together(self):
+    def test_3_a_policy_with_memory_and_groups_that_grow(self):
+        """SARA: one rollout first, more as its beliefs say. They are kept per prompt, over iterations and a resume."""
+        whole, _ = self.run_twice(SARA, parameters=dict(size=str(SIZE)))
+        sizes = {}
+        for method, positional, _ in whole.collector.events:
+            if method == "ended":
+                sizes.setdefault(positional[0], set()).add(positional[1])
+        self.assertGreater(len({len(samples) for samples in sizes.values()}), 1)
+        self.assertLessEqual(max(len(samples) for samples in sizes.values()), SIZE)
+
+    def test_4_together(self):
         print(self.totals)
         for name, least in dict(steps=20, stops=5, drops=5, refills=5, resumes=1).items():
             self.assertGreaterEqual(self.totals[name], least, name)

@@ -18,7 +18,7 @@ class Recipe:
     """Made by Recipe.of(). Pickles; `engine()` makes an engine that decides as the one it was made for."""
 
     name: str        # of the policy file; empty without a policy
-    text: str
+    text: bytes
     hash: str
     settings: dict   # keyword arguments of Engine, but for the policy
     version: str
@@ -28,7 +28,7 @@ class Recipe:
         """policy: path of a .allot file, or "" for none. settings: the other arguments of Engine."""
         policy = str(policy)
         made = Engine(policy, **settings | {"run_folder": "", "native": False})
-        text = Path(policy).read_text(encoding="utf-8") if policy else ""
+        text = Path(policy).read_bytes() if policy else b""
         return Recipe(Path(policy).name if policy else "", text, made.policy_hash, settings, __version__)
 
     def engine(self, **changed) -> Engine:
@@ -40,7 +40,7 @@ class Recipe:
             return Engine("", **self.settings | changed)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, self.name)
-            file.write_text(self.text, encoding="utf-8")
+            file.write_bytes(self.text)
             made = Engine(str(file), **self.settings | changed)
         if made.policy_hash != self.hash:
             raise Error(f"The policy {self.name} arrived damaged: its hash is {made.policy_hash[:12]}, "
@@ -49,7 +49,10 @@ class Recipe:
 
 
 def decision(iteration: int, group) -> dict:
-    """What became of a group, as plain values. The rule's line stands without its folder, which a copy does not have."""
+    """What became of a group, as plain values.
+
+    The rule's file stands without its folder, which a copy does not have.
+    """
     return dict(iteration=iteration, group=group.group, slot=group.slot, round=group.round, prompt=group.prompt,
                 fate=group.fate, stopped=group.stopped, subset=list(group.subset), flat=group.flat, reason=group.reason,
                 rule=Path(group.rule).name)

@@ -37,6 +37,7 @@ class Driver:
     environment, reward: see allot.rollouts. pool: prompts, for the data set and for refills.
     slots: groups of a generation batch. group_size: TRL's num_generations. rounds: fills of a batch at most.
     run_folder: the engine's journal; "" keeps none. shadow: decide and log, change nothing.
+    holdout: share of stops that are not carried out, 0..1; pause_below: back to shadow where fewer of them were right.
     record: keep all events, for replay(). They grow with the run.
 
     `decisions` holds what became of every group, `plan` what the last iteration trains on.
@@ -45,11 +46,12 @@ class Driver:
     def __init__(self, policy: str | Path, *, environment: Callable[[], Environment], reward: Score, tokenizer,
                  pool: list[str], slots: int, group_size: int, turn_limit: int, tokens_per_turn: int,
                  temperature: float = 1.0, seed: int = 0, parameters: dict[str, str] | None = None,
-                 run_folder: str | Path = "", rounds: int = 10, shadow: bool = False, record: bool = False):
+                 run_folder: str | Path = "", rounds: int = 10, shadow: bool = False,
+                 holdout: float = 0.0, pause_below: float | None = None, record: bool = False):
         policy, parameters = str(policy), dict(parameters or {})
         check_policy(policy, parameters, group_size)
         settings = dict(parameters=parameters, seed=seed, slots=slots, group_size=group_size, turn_limit=turn_limit,
-                        tokens_per_turn=tokens_per_turn, shadow=shadow)
+                        tokens_per_turn=tokens_per_turn, shadow=shadow, holdout=holdout, pause_below=pause_below)
         self.recipe = recipe.Recipe.of(policy, **settings)
         self.engine = Engine(policy, **settings, run_folder=str(run_folder))
         self.collector = Collector(self.engine, tokenizer, environment, reward, seed=seed, turn_limit=turn_limit,
@@ -128,7 +130,10 @@ class Driver:
 
     def save(self, folder: str | Path) -> None:
         """Writes the state at the last barrier. The callback does so in every checkpoint of the trainer."""
-        Path(folder, STATE_FILE).write_text(json.dumps(self._committed), encoding="utf-8")
+        path = Path(folder, STATE_FILE)
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(self._committed), encoding="utf-8")
+        unfinished.replace(path)
 
     def restore(self, folder: str | Path) -> None:
         """Call it before trainer.train(resume_from_checkpoint=folder)."""
