@@ -101,14 +101,15 @@ GroupValues plain_rewards(Groups groups) {
   });
 }
 
-constexpr std::array<std::pair<Estimator, std::string_view>, 8> kNames = {{{Estimator::Grpo, "grpo"},
-                                                                          {Estimator::DrGrpo, "dr_grpo"},
-                                                                          {Estimator::Rloo, "rloo"},
-                                                                          {Estimator::ReinforcePp, "reinforce++"},
-                                                                          {Estimator::ReinforcePpBaseline, "reinforce++-baseline"},
-                                                                          {Estimator::Gpg, "gpg"},
-                                                                          {Estimator::Opo, "opo"},
-                                                                          {Estimator::BatchStd, "batch_std"}}};
+constexpr std::array<std::pair<Estimator, std::string_view>, 8> kNames = {
+    {{Estimator::Grpo, "grpo"},
+     {Estimator::DrGrpo, "dr_grpo"},
+     {Estimator::Rloo, "rloo"},
+     {Estimator::ReinforcePp, "reinforce++"},
+     {Estimator::ReinforcePpBaseline, "reinforce++-baseline"},
+     {Estimator::Gpg, "gpg"},
+     {Estimator::Opo, "opo"},
+     {Estimator::BatchStd, "batch_std"}}};
 
 }  // namespace
 

@@ -19,7 +19,8 @@ Result<double> rope_theta(const json& root) {
     if (found == root.end() || !found->is_object()) continue;
     const std::string type = found->value("rope_type", found->value("type", std::string("default")));
     if (type != "default")
-      return refused("rotary embedding of type \"" + type + "\" is not supported", "use a model with rope_type default");
+      return refused("rotary embedding of type \"" + type + "\" is not supported",
+                     "use a model with rope_type default");
     if (found->contains("rope_theta")) return found->at("rope_theta").get<double>();
   }
   return root.value("rope_theta", 10000.0);

@@ -167,7 +167,8 @@ class CpuDecoder final : public Decoder {
     int kept = 0;
     for (std::size_t i = 0; i < s.tokens.size(); ++i) {
       if (!s.tokens[i].last) continue;
-      std::memmove(&s.x[std::size_t(kept) * stride], &s.x[i * stride], sizeof(float) * static_cast<std::size_t>(stride));
+      std::memmove(&s.x[std::size_t(kept) * stride], &s.x[i * stride],
+                   sizeof(float) * static_cast<std::size_t>(stride));
       s.tokens[static_cast<std::size_t>(kept++)] = s.tokens[i];
     }
     s.tokens.resize(static_cast<std::size_t>(kept));

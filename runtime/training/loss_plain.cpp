@@ -81,7 +81,8 @@ double aggregate_loss(Aggregate mode, const LossMatrix& loss, const LossMatrix& 
   return total;
 }
 
-std::vector<double> kl_estimate(const KlEstimator& kl, const std::vector<double>& logp, const std::vector<double>& ref) {
+std::vector<double> kl_estimate(const KlEstimator& kl, const std::vector<double>& logp,
+                                const std::vector<double>& ref) {
   const at::Tensor out = kl_token(kl, tensor(logp), tensor(ref)).contiguous();
   return {out.data_ptr<double>(), out.data_ptr<double>() + out.numel()};
 }

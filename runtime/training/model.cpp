@@ -78,9 +78,11 @@ std::unique_ptr<Model::Impl> blank(const ModelConfig& c, Device device) {
 
 Result<Device> parse_device(std::string_view name) {
   if (name == "cpu") return Device::Cpu;
-  if (name != "cuda") return Error{"there is no device \"" + std::string(name) + "\"", "use --device cpu or --device cuda"};
+  if (name != "cuda") return Error{"there is no device \"" + std::string(name) + "\"",
+                                     "use --device cpu or --device cuda"};
   if (!at::hasCUDA())
-    return Error{"--device cuda, but this LibTorch or this machine has no CUDA", "use --device cpu, or install a CUDA torch"};
+    return Error{"--device cuda, but this LibTorch or this machine has no CUDA",
+                 "use --device cpu, or install a CUDA torch"};
   return Device::Cuda;
 }
 
@@ -194,7 +196,8 @@ Result<void> Model::assign(const TensorMap& tensors, std::string_view source) {
   for (const auto& [name, view] : impl_->named(impl_->parameters())) {
     const auto found = tensors.find(name);
     if (found == tensors.end())
-      return Error{std::string(source) + " has no tensor " + name, "config.json and model.safetensors must be of one model"};
+      return Error{std::string(source) + " has no tensor " + name,
+                   "config.json and model.safetensors must be of one model"};
     if (found->second.shape != view.sizes().vec())
       return Error{std::string(source) + ": tensor " + name + " has another shape than config.json says",
                    "config.json and model.safetensors must be of one model"};

@@ -49,7 +49,8 @@ Result<RawTensor> cut(const std::filesystem::path& path, const std::string& name
                       std::string_view data) {
   const std::string type_name = entry.at("dtype").get<std::string>();
   const auto type = parse_type(type_name);
-  if (!type) return Error{path.string() + ": tensor " + name + " has the type " + type_name + ", which is not supported",
+  if (!type)
+    return Error{path.string() + ": tensor " + name + " has the type " + type_name + ", which is not supported",
                           "convert the model to F32, F16 or BF16"};
   RawTensor tensor{*type, entry.at("shape").get<std::vector<std::int64_t>>(), {}};
   std::uint64_t wanted = static_cast<std::uint64_t>(byte_size(*type));

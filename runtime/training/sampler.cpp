@@ -130,7 +130,8 @@ std::span<const SampledToken> Sampler::step() {
     s.computed += static_cast<std::int64_t>(row.tokens.size()) - row.computed;
   }
   s.sampled.assign(s.active.size(), {});
-  if (!s.work.empty()) s.decoder->forward(s.work, [&s](std::size_t row, std::span<float> logits) { s.draw(row, logits); });
+  if (!s.work.empty())
+    s.decoder->forward(s.work, [&s](std::size_t row, std::span<float> logits) { s.draw(row, logits); });
   return s.sampled;
 }
 

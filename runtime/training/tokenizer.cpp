@@ -46,8 +46,8 @@ std::string kind_of(const json& root, const char* name) {
 
 // What in the file this reader would have to ignore; empty when nothing.
 std::string foreign_part(const json& root) {
-  const std::string model = root.contains("model") ? root.at("model").value("type", std::string("(unnamed)")) : "(none)";
-  if (model != "WordLevel") return "holds a tokenizer of the kind " + model + ", which is not supported";
+  const std::string model = kind_of(root, "model");
+  if (model != "WordLevel") return "holds a tokenizer of the kind " + (model.empty() ? "(none)" : model) + ", which is not supported";
   const std::string splitter = kind_of(root, "pre_tokenizer");
   if (splitter != "Split" || root.at("pre_tokenizer") != split_rule())
     return "its pre-tokenizer " + (splitter.empty() ? std::string("(none)") : splitter) + " is not supported";

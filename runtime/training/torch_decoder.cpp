@@ -86,7 +86,8 @@ class TorchDecoder final : public Decoder {
     for (std::size_t i = 0; i < model_.layers.size(); ++i) {
       const LayerWeights& w = model_.layers[i];
       const at::Tensor normed = rms_norm(x, w.input_norm, c.rms_norm_eps);
-      x = x + product(attend(i, product(normed, w.qkv) + w.qkv_bias.to(model_.compute), p, mask), w.output).to(at::kFloat);
+      const at::Tensor qkv = product(normed, w.qkv) + w.qkv_bias.to(model_.compute);
+      x = x + product(attend(i, qkv, p, mask), w.output).to(at::kFloat);
       const at::Tensor gated = swiglu(product(rms_norm(x, w.post_norm, c.rms_norm_eps), w.gate_up));
       x = x + product(gated, w.down).to(at::kFloat);
     }
@@ -100,7 +101,8 @@ class TorchDecoder final : public Decoder {
     // Padding has no angle of its own; any will do.
     const at::Tensor angle = p.positions.clamp_max(model_.cosine.size(0) - 1).reshape({-1});
     const at::Tensor turned =
-        rotate_by(split.narrow(2, 0, c.heads + c.kv_heads), model_.cosine.index_select(0, angle).view({rows, width, 1, -1}),
+        rotate_by(split.narrow(2, 0, c.heads + c.kv_heads),
+                  model_.cosine.index_select(0, angle).view({rows, width, 1, -1}),
                   model_.sine.index_select(0, angle).view({rows, width, 1, -1})).to(model_.compute);
     const at::Tensor where = p.slots.unsqueeze(1).expand({rows, width});
     keys_[layer].index_put_({where, p.positions}, turned.narrow(2, c.heads, c.kv_heads));

@@ -92,7 +92,8 @@ void split_forward(const HeadSplit& s, const float* row, float* q, float* k, flo
 }
 
 ALLOT_BEST_MACHINE
-void split_backward(const HeadSplit& s, const float* dq, const float* dk, const float* dv, long head_stride, float* row) {
+void split_backward(const HeadSplit& s, const float* dq, const float* dk, const float* dv, long head_stride,
+                    float* row) {
   for (int h = 0; h < s.heads; ++h, row += s.size) turn(dq + h * head_stride, row, s, -1.0f);
   for (int h = 0; h < s.kv_heads; ++h, row += s.size) turn(dk + h * head_stride, row, s, -1.0f);
   for (int h = 0; h < s.kv_heads; ++h, row += s.size) copy(dv + h * head_stride, row, s.size);

@@ -24,6 +24,7 @@ struct HeadSplit {
   const float* sine;
 };
 void split_forward(const HeadSplit& s, const float* row, float* q, float* k, float* v, long head_stride);
-void split_backward(const HeadSplit& s, const float* dq, const float* dk, const float* dv, long head_stride, float* row);
+void split_backward(const HeadSplit& s, const float* dq, const float* dk, const float* dv, long head_stride,
+                    float* row);
 
 }  // namespace allot::training::kernels

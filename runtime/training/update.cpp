@@ -154,7 +154,8 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
   const Model::Impl& model = state_->model.impl();
   if (auto checked = check(sequences, model.config, true); !checked) return checked.error();
   const LossOptions& loss = options.loss;
-  if (loss.kl_coefficient > 0 && !reference) return Error{"the KL term needs a reference model", "give one, or set its coefficient to 0"};
+  if (loss.kl_coefficient > 0 && !reference)
+    return Error{"the KL term needs a reference model", "give one, or set its coefficient to 0"};
 
   std::vector<SequenceShape> shapes;
   std::vector<int> counts;
@@ -191,7 +192,8 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
       });
 }
 
-Result<UpdateReport> Trainer::warm_up(std::span<const TrainSequence> sequences, double learning_rate, int micro_tokens) {
+Result<UpdateReport> Trainer::warm_up(std::span<const TrainSequence> sequences, double learning_rate,
+                                      int micro_tokens) {
   const Model::Impl& model = state_->model.impl();
   if (auto checked = check(sequences, model.config, false); !checked) return checked.error();
   std::vector<SequenceShape> shapes;

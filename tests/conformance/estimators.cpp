@@ -68,8 +68,8 @@ LossOptions clip_options(const Json& in, training::PolicyLoss kind) {
 int padded_length(const LossMatrix& mask) { return mask.empty() ? 0 : static_cast<int>(mask.front().size()); }
 
 double sequence_mean(const LossOptions& options, const LossInputs& inputs) {
-  return training::aggregate_loss(training::Aggregate::SeqMeanTokenMean, training::token_loss(options, inputs), inputs.mask,
-                                  padded_length(inputs.mask));
+  return training::aggregate_loss(training::Aggregate::SeqMeanTokenMean, training::token_loss(options, inputs),
+                                  inputs.mask, padded_length(inputs.mask));
 }
 
 void register_group_advantages(Registry& registry) {
