@@ -19,7 +19,7 @@ POLICY = str(SOURCE / "stdlib" / "selective_rollout.allot")
 
 # A model of some thousand parameters that was shown little: its rollouts are poor, and all the machinery runs.
 TINY = ["--hidden", "32", "--intermediate", "64", "--layers", "1", "--heads", "2", "--kv-heads", "1",
-        "--slots", "3", "--group-size", "4", "--turns", "6", "--warm-up", "10", "--demonstrations", "20",
+        "--slots", "3", "--group-size", "4", "--turns", "20", "--warm-up", "10", "--demonstrations", "20",
         "--held-out", "6", "--threads", "1"]
 GATE = ["--policy", POLICY, "--set", "at=3", "--set", "threshold=0.9"]
 
@@ -208,14 +208,14 @@ class BadInput(unittest.TestCase):
         self.refused(says=["--policy"])
         self.refused("--policy", "/nowhere/at_all.allot", says=["/nowhere/at_all.allot"])
         self.refused("--policy", self.policy("policy p\non finish of group g { when g.falt then drop }\n"),
-                     says=["policy.allot:2:34", "flat"])
+                     says=["policy.allot:2:31", "flat"])
         self.refused("--policy", POLICY, "--set", "thresh=0.2", says=["thresh", "threshold"])
         self.refused("--policy", POLICY, "--set", "threshold=2", says=["threshold", "0..1"])
         self.refused("--policy", POLICY, "--set", "at=99", says=["99"])
 
     def test_a_mistake_in_the_policy_is_found_before_the_model_is_trained(self):
-        process = train("--policy", self.policy("policy p\non finish of group g { when g.falt then drop }\n"),
-                        "--iterations", "1", "--run", str(folder() / "run"), timeout=60)
+        process = train(*TINY, "--policy", self.policy("policy p\non finish of group g { when g.falt then drop }\n"),
+                        "--iterations", "1", "--run", str(folder() / "run"))
         self.assertNotEqual(process.returncode, 0)
         self.assertNotIn("warm-up", process.err)
 
