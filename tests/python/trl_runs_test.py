@@ -81,7 +81,7 @@ class Runs(unittest.TestCase):
             kept = [decision for decision in driver.decisions if decision["fate"] == "trained"]
             self.assertTrue(any(decision["round"] > 1 for decision in kept))
 
-    def test_3_a_policy_with_memory_and_groups_that_grow(self):
+    def test_4_a_policy_with_memory_and_groups_that_grow(self):
         """SARA: one rollout first, more as its beliefs say. They are kept per prompt, over iterations and a resume."""
         whole, _ = self.run_twice(SARA, parameters=dict(size=str(SIZE)))
         sizes = {}
@@ -91,7 +91,7 @@ class Runs(unittest.TestCase):
         self.assertGreater(len({len(samples) for samples in sizes.values()}), 1)
         self.assertLessEqual(max(len(samples) for samples in sizes.values()), SIZE)
 
-    def test_4_together(self):
+    def test_3_together(self):
         print(self.totals)
         for name, least in dict(steps=20, stops=5, drops=5, refills=5, resumes=1).items():
             self.assertGreaterEqual(self.totals[name], least, name)
