@@ -54,10 +54,14 @@ std::vector<std::int32_t> states_read(const lang::Handler& handler) {
 
 Json handler_json(const lang::Program& program, const lang::Handler& handler) {
   Json states = Json::array();
-  for (const std::int32_t state : states_read(handler)) states.push_back(program.states[static_cast<std::size_t>(state)].name);
+  for (const std::int32_t state : states_read(handler)) {
+    states.push_back(program.states[static_cast<std::size_t>(state)].name);
+  }
   Json rules = Json::array();
   for (const lang::Rule& rule : handler.rules) {
-    rules.push_back({{"line", rule.line}, {"verdict", words(rule.verdict, handler.point)}, {"because", parts_json(rule.because)}});
+    rules.push_back({{"line", rule.line},
+                     {"verdict", words(rule.verdict, handler.point)},
+                     {"because", parts_json(rule.because)}});
   }
   return {{"text", handler.text},
           {"reads", names_json(handler.reads)},
@@ -257,7 +261,8 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
     if (!verdict.up_tos.empty()) record["up_to"] = verdict.up_tos;
     if (!verdict.stopped.empty()) record["where"] = verdict.stopped;
     if (verdict.subset) record["subset"] = *verdict.subset;
-    record["holes"] = holes_json(handler, handler.rules[static_cast<std::size_t>(verdict.rule)], judge.answer().holes());
+    const lang::Rule& rule = handler.rules[static_cast<std::size_t>(verdict.rule)];
+    record["holes"] = holes_json(handler, rule, judge.answer().holes());
   }
   record["reads"] = std::move(reads);
   record["columns"] = std::move(columns);
@@ -280,7 +285,9 @@ void Audit::closed(const LiveGroup& group, const GroupResult& result) {
                     {"carried_out", result.gate.carried_out}};
   record["held_out"] = group.held_out;
   record["cut_by_budget"] = group.cut_by_budget;
-  for (const char* column : {"status", "reward", "raw_reward", "hit", "turns", "tokens"}) record[column] = Json::array();
+  for (const char* column : {"status", "reward", "raw_reward", "hit", "turns", "tokens"}) {
+    record[column] = Json::array();
+  }
   for (const RolloutLog& rollout : group.log.rollouts) {
     record["status"].push_back(name(rollout.status));
     record["reward"].push_back(optional_json(rollout.reward));

@@ -232,10 +232,11 @@ void LiveEngine::warn_shaped_gate() {
   run_.told_shaped_gate = true;
   const lang::ReadKey* const key = shaped_read(policy_->program());
   if (key == nullptr) return;
-  messages_.push_back(fmt::format("warning: {}: the policy decides on {}, the shaped reward that is also trained on, while "
-                                  "this world gives a raw one; g.raw_rewards and `hit` read that.",
-                                  place_of(policy_->program(), policy_->program().source->place(key->span.begin).line),
-                                  key->text));
+  const lang::Program& program = policy_->program();
+  messages_.push_back(
+      fmt::format("warning: {}: the policy decides on {}, the shaped reward that is also trained on, while this world "
+                  "gives a raw one; g.raw_rewards and `hit` read that.",
+                  place_of(program, program.source->place(key->span.begin).line), key->text));
 }
 
 void LiveEngine::add_messages(IterationReport& report) {

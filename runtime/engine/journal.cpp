@@ -150,7 +150,8 @@ void read_line(const std::string& line, bool whole, const std::filesystem::path&
     ++problems.cut_lines;
     return;
   }
-  problems.damaged.push_back(fmt::format("{}:{}: the line is damaged: its checksum does not fit.", file.string(), number));
+  problems.damaged.push_back(
+      fmt::format("{}:{}: the line is damaged: its checksum does not fit.", file.string(), number));
 }
 
 }  // namespace

@@ -115,7 +115,8 @@ void add_reports(Metrics& metrics, const lang::Program& program, std::vector<Rep
 
 void add_ledger(Metrics& metrics, const Ledger& ledger) {
   for (const Account& account : ledger.accounts()) {
-    const std::string name = fmt::format("budget/{}/{}/", lang::name(account.unit), account.per_run ? "run" : "iteration");
+    const char* const period = account.per_run ? "run" : "iteration";
+    const std::string name = fmt::format("budget/{}/{}/", lang::name(account.unit), period);
     metrics[name + "total"] = account.total;
     metrics[name + "spent"] = account.spent;
     metrics[name + "left"] = account.left();

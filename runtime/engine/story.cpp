@@ -62,14 +62,17 @@ class Reader {
  public:
   explicit Reader(const Json& policy) : policy_(policy) {}
 
-  const Json& handler(const Answered& answered) const { return policy_.at("handlers").at(static_cast<std::size_t>(answered.handler)); }
+  const Json& handler(const Answered& answered) const {
+    return policy_.at("handlers").at(static_cast<std::size_t>(answered.handler));
+  }
   const Json* rule(const Answered& answered) const {
     if (answered.rule < 0) return nullptr;
     return &handler(answered).at("rules").at(static_cast<std::size_t>(answered.rule));
   }
   std::string where(const Answered& answered) const {
     const Json* const found = rule(answered);
-    return found == nullptr ? "" : fmt::format("{}:{}", policy_.at("file").get<std::string>(), found->at("line").get<int>());
+    if (found == nullptr) return "";
+    return fmt::format("{}:{}", policy_.at("file").get<std::string>(), found->at("line").get<int>());
   }
   std::string source_line(const Answered& answered) const {
     const Json* const found = rule(answered);
@@ -180,8 +183,9 @@ Result<JournalProblems> walk(const std::filesystem::path& run_folder, const Hand
       }
     });
   } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it
-    return Error{fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what()),
-                 "read it with the program that wrote it"};
+    const std::string what =
+        fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what());
+    return Error{what, "read it with the program that wrote it"};
   }
 }
 
@@ -189,7 +193,9 @@ std::string point_words(const Answered& answered, const Reader& reader) {
   return "on " + reader.handler(answered).at("text").get<std::string>();
 }
 
-std::string carried_words(const std::string& carried) { return carried == "out" ? "" : " (" + carried + ": not carried out)"; }
+std::string carried_words(const std::string& carried) {
+  return carried == "out" ? "" : fmt::format(" ({}: not carried out)", carried);
+}
 
 Json answer_json(const Answered& answered, const Reader& reader) {
   Json json;
@@ -281,7 +287,8 @@ std::string answer_paragraph(const Answered& answered, const Reader& reader) {
                                  fault_words(answered));
   if (answered.rule >= 0) text += fmt::format("    {}  {}\n", reader.where(answered), reader.source_line(answered));
   for (std::size_t i = 0; i < handler.at("reads").size(); ++i) {
-    text += fmt::format("    {} = {}\n", handler.at("reads")[i].get<std::string>(), show(answered.record.at("reads")[i]));
+    text += fmt::format("    {} = {}\n", handler.at("reads")[i].get<std::string>(),
+                        show(answered.record.at("reads")[i]));
   }
   for (std::size_t i = 0; i < handler.at("columns").size(); ++i) {
     text += fmt::format("    {} = {}\n", handler.at("columns")[i].get<std::string>(),
@@ -301,9 +308,10 @@ struct Told {
 };
 
 std::string open_line(const Json& record) {
-  return fmt::format("group {}: prompt {}, iteration {}, slot {}, round {}, {} rollouts planned\n", record.at("g").get<int>(),
-                     record.at("prompt").get<std::string>(), record.at("it").get<int>(), record.at("slot").get<int>(),
-                     record.at("round").get<int>(), record.at("planned").get<int>());
+  const auto number = [&](const char* member) { return record.at(member).get<int>(); };
+  return fmt::format("group {}: prompt {}, iteration {}, slot {}, round {}, {} rollouts planned\n", number("g"),
+                     record.at("prompt").get<std::string>(), number("it"), number("slot"), number("round"),
+                     number("planned"));
 }
 
 std::string close_lines(const Json& record) {
@@ -351,7 +359,8 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
   if (!problems) return problems.error();
   if (!found) {
     return Error{fmt::format("The journal of {} tells of no group {}.", run_folder.string(), group),
-                 last_group >= 0 ? fmt::format("its groups go up to {}", last_group) : "no group was closed in this run"};
+                 last_group >= 0 ? fmt::format("its groups go up to {}", last_group)
+                                 : "no group was closed in this run"};
   }
   // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
   std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.turn < b.turn; });

@@ -77,9 +77,13 @@ std::string render(const std::vector<lang::MessagePart>& parts, const lang::Hand
   std::string text;
   std::size_t hole = 0;
   for (const lang::MessagePart& part : parts) {
-    text += part.hole < 0 ? part.text
-                          : show_hole(handler, part.hole, hole < holes.size() ? holes[hole] : Cell::undefined(), prompts);
-    hole += part.hole >= 0;
+    if (part.hole < 0) {
+      text += part.text;
+      continue;
+    }
+    const Cell value = hole < holes.size() ? holes[hole] : Cell::undefined();
+    text += show_hole(handler, part.hole, value, prompts);
+    ++hole;
   }
   return text;
 }

@@ -95,7 +95,9 @@ struct Reader {
       case ActionKind::StopWhere: return stop_where(verdict, action);
       case ActionKind::SampleMore: return count_field(verdict, RolloutsField::SampleMore, action);
       case ActionKind::CompleteTo: return count_field(verdict, RolloutsField::CompleteTo, action);
-      case ActionKind::Start: verdict.start = true; return count_field(verdict, RolloutsField::Default, action);
+      case ActionKind::Start:
+        verdict.start = true;
+        return count_field(verdict, RolloutsField::Default, action);
       case ActionKind::Train: return train(verdict, action);
       case ActionKind::Drop: verdict.group = GroupField::Drop; return {};
       case ActionKind::Refill: verdict.slot = SlotField::Refill; return {};
@@ -138,8 +140,8 @@ Result<Expected> read_expected(const lang::Program& program, const std::vector<l
 bool matches(const Expected& expected, const Verdict& got, Point point) {
   const Verdict a = plain(expected.verdict, point);
   const Verdict b = plain(got, point);
-  return a.rollouts == b.rollouts && a.start == b.start && a.amounts == b.amounts && a.up_tos == b.up_tos && a.stopped == b.stopped &&
-         a.group == b.group && a.subset == b.subset && a.normalize == b.normalize && a.slot == b.slot &&
+  return a.rollouts == b.rollouts && a.start == b.start && a.amounts == b.amounts &&
+         a.up_tos == b.up_tos && a.stopped == b.stopped && a.group == b.group && a.subset == b.subset && a.normalize == b.normalize && a.slot == b.slot &&
          (!expected.with_reason || a.reason == b.reason);
 }
 

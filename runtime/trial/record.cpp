@@ -29,7 +29,9 @@ Cell Value::cell(Base base) const {
 
 namespace {
 
-double number(const Value& value) { return value.kind == Value::Kind::Int ? static_cast<double>(value.integer) : value.real; }
+double number(const Value& value) {
+  return value.kind == Value::Kind::Int ? static_cast<double>(value.integer) : value.real;
+}
 bool is_number(const Value& value) { return value.kind == Value::Kind::Int || value.kind == Value::Kind::Real; }
 
 std::string digits_of(const std::string& text) {
@@ -50,7 +52,9 @@ Result<Value> integer_literal(const Expr& expr) {
   const std::string digits = digits_of(expr.text);
   std::int64_t integer = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), integer);
-  if (error != std::errc() || end != digits.data() + digits.size()) return Error{fmt::format("{} does not fit an int.", expr.text), ""};
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    return Error{fmt::format("{} does not fit an int.", expr.text), ""};
+  }
   return make(Value::Kind::Int, integer, 0);
 }
 
@@ -58,7 +62,9 @@ Result<Value> real_literal(const Expr& expr, double scale) {
   const std::string digits = digits_of(expr.text);
   double real = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
-  if (error != std::errc() || end != digits.data() + digits.size()) return Error{fmt::format("{} is not a real.", expr.text), ""};
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    return Error{fmt::format("{} is not a real.", expr.text), ""};
+  }
   return make(Value::Kind::Real, 0, real * scale);
 }
 
@@ -226,7 +232,8 @@ Result<void> read_field(Record& record, const std::string& name, Value value) {
   const lang::FactRow* row = lang::find_fact(lang::Subject::Group, name);
   if (row == nullptr) {
     const std::string near = lang::near_match(name, group_fields());
-    return Error{fmt::format("A group has no fact {}.", name), near.empty() ? "" : fmt::format("did you mean {}?", near)};
+    return Error{fmt::format("A group has no fact {}.", name),
+                 near.empty() ? "" : fmt::format("did you mean {}?", near)};
   }
   if (row->fact == Fact::Wave) log.wave = static_cast<int>(value.integer);
   if (row->fact == Fact::Round) log.round = static_cast<int>(value.integer);
@@ -290,7 +297,8 @@ Result<Record> read_record(const lang::Program& program, const std::vector<Cell>
   const Expr& expr = (*program.tree)[given.value];
   if (expr.kind == ExprKind::Record && expr.text == "group") return read_group(program, parameters, expr);
   if (expr.kind == ExprKind::Record && expr.text == "batch") return read_batch(program, expr);
-  return Error{fmt::format("`given {}` is neither a group nor a batch.", given.name.text), "write group { … } or batch { … }"};
+  return Error{fmt::format("`given {}` is neither a group nor a batch.", given.name.text),
+               "write group { … } or batch { … }"};
 }
 
 }  // namespace allot::trial

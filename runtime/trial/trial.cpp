@@ -334,7 +334,8 @@ std::string render(const std::vector<TestReport>& reports, const lang::Program& 
       if (!expect.trace.empty()) text += indented(expect.trace, "      ");
     }
   }
-  return text + fmt::format("{} of {} tests passed\n", reports.size() - static_cast<std::size_t>(failed), reports.size());
+  const std::size_t passed = reports.size() - static_cast<std::size_t>(failed);
+  return text + fmt::format("{} of {} tests passed\n", passed, reports.size());
 }
 
 }  // namespace allot::trial
