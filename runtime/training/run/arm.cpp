@@ -39,12 +39,9 @@ SamplerOptions sampler_options(const ArmSetting& setting) {
 
 // An engine without a policy and without a folder: for outcomes and for the evaluation.
 Result<std::unique_ptr<engine::Engine>> plain_engine(const ArmSetting& setting, int slots, int group_size) {
-  engine::Settings settings;
-  settings.seed = setting.seed;
+  auto settings = engine_settings(setting, ArmKind::None);
   settings.slots = slots;
   settings.group_size = group_size;
-  settings.turn_limit = setting.turn_limit;
-  settings.tokens_per_turn = setting.options->tokens_per_turn;
   return engine::Engine::create(settings);
 }
 
@@ -93,16 +90,15 @@ Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, co
   return arm;
 }
 
-Result<void> Arm::start_engine() {
-  const auto& options = *setting_.options;
+engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
+  const auto& options = *setting.options;
   engine::Settings settings;
-  settings.seed = setting_.seed;
+  settings.seed = setting.seed;
   settings.slots = options.slots;
   settings.group_size = options.group_size;
-  settings.turn_limit = setting_.turn_limit;
+  settings.turn_limit = setting.turn_limit;
   settings.tokens_per_turn = options.tokens_per_turn;
-  settings.run_folder = folder_.path();
-  if (kind_ == ArmKind::Policy) {
+  if (kind == ArmKind::Policy) {
     settings.policy = options.policy;
     settings.parameters = options.parameters;
     settings.shadow = options.shadow;
@@ -111,11 +107,17 @@ Result<void> Arm::start_engine() {
     settings.stop_on_fault = options.stop_on_fault;
     settings.native = options.native;
   }
+  return settings;
+}
+
+Result<void> Arm::start_engine() {
+  auto settings = engine_settings(setting_, kind_);
+  settings.run_folder = folder_.path();
   auto engine = engine::Engine::create(settings);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
   stamp_ = {engine_->policy_name(), engine_->policy_hash()};
-  return kind_ == ArmKind::Policy ? folder_.keep_policy(options.policy, stamp_) : Result<void>{};
+  return kind_ == ArmKind::Policy ? folder_.keep_policy(setting_.options->policy, stamp_) : Result<void>{};
 }
 
 std::vector<const worlds::Task*> Arm::draw() {

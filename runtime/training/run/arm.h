@@ -37,6 +37,9 @@ struct ArmSetting {
   const std::atomic<bool>* interrupt = nullptr;
 };
 
+// What the engine of an arm is made from, run folder aside.
+engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind);
+
 class Arm {
  public:
   // `weights` is copied. `folder` is the arm's own run folder.

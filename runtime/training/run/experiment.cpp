@@ -41,6 +41,7 @@ class Experiment {
   Result<ExperimentResult> run();
 
  private:
+  Result<void> check_policy();
   Result<Start> start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<Start> fresh_start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<SeedResult> run_seed(std::uint64_t seed);
@@ -67,6 +68,7 @@ Result<ExperimentResult> Experiment::run() {
   world_ = *std::move(world);
   if (world_->tasks(worlds::Split::Training).empty())
     return Error{"the world `" + options_.world + "` has no training tasks", "check its games folder or its command"};
+  if (auto checked = check_policy(); !checked) return checked.error();
   result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
   result_.context.world = options_.world;
   result_.context.iterations = options_.iterations;
@@ -79,6 +81,14 @@ Result<ExperimentResult> Experiment::run() {
   }
   result_.context.interrupted = interrupt_;
   return result_;
+}
+
+// A mistake in the policy is told before the warm-up costs anything.
+Result<void> Experiment::check_policy() {
+  if (std::find(options_.arms.begin(), options_.arms.end(), "policy") == options_.arms.end()) return {};
+  const ArmSetting setting{&options_, world_.get(), nullptr, options_.seeds.front(), turn_limit(), &interrupt_};
+  auto engine = engine::Engine::create(engine_settings(setting, ArmKind::Policy));
+  return engine ? Result<void>{} : engine.error();
 }
 
 Result<Start> Experiment::start(std::uint64_t seed, const std::filesystem::path& folder) {
