@@ -25,7 +25,7 @@ struct RunOptions {
   std::map<std::string, std::string> parameters;
   std::vector<std::string> arms = {"none", "policy"};
   std::vector<std::uint64_t> seeds = {7};
-  int iterations = 30;
+  int iterations = 60;
   std::filesystem::path run;                 // empty: runs/<world>-<n>
   bool resume = false;
   std::filesystem::path model;               // start from this folder instead of a fresh model
@@ -35,7 +35,7 @@ struct RunOptions {
   int group_size = 8;
   int turn_limit = 0;                        // 0: the world's own
   int tokens_per_turn = 8;
-  double temperature = 1.0;
+  double temperature = 0.7;                  // of the Selective Rollout paper
   double top_p = 1.0;
   int gate_turn = 10;                        // of the arms `random` and `oracle`
   bool shadow = false;
@@ -51,9 +51,9 @@ struct RunOptions {
   OptimizerOptions optimizer;
   UpdateOptions update;
   AdvantageOptions advantage{Estimator::Grpo, 1, 1e-6};
-  int demonstrations = 600;
-  int warm_up_steps = 300;
-  int warm_up_batch = 32;
+  int demonstrations = 1200;
+  int warm_up_steps = 1200;
+  int warm_up_batch = 16;
   double warm_up_rate = 3e-3;
   int held_out = 0;                          // tasks of the evaluation; 0: all
 
