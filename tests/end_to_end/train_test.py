@@ -94,6 +94,18 @@ class Runs(unittest.TestCase):
         self.assertTrue(any((arm / "journal").iterdir()))
         self.assertTrue((self.run_folder / "report.txt").stat().st_size > 0)
 
+    def test_tensorboard_reads_what_the_metrics_say(self):
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        arm = self.run_folder / f"seed-{self.report()['seed']}" / "policy"
+        board = EventAccumulator(str(arm / "tensorboard"), size_guidance={"scalars": 0})
+        board.Reload()
+        rows = lines(arm / "metrics.jsonl")
+        for name in ["reward/mean", "seconds/rollout", "groups/stopped"]:
+            seen = [(event.step, event.value) for event in board.Scalars(name)]
+            self.assertEqual([step for step, _ in seen], [0, 1])
+            for (_, value), row in zip(seen, rows):
+                self.assertAlmostEqual(value, row[name], places=5)
+
     def test_the_log_tells_what_the_report_counts(self):
         told = subprocess.run([ALLOT, "log", str(self.run_folder), "--json"], capture_output=True, text=True)
         self.assertEqual(told.returncode, 0, told.stderr)
@@ -176,6 +188,18 @@ class Interrupting(unittest.TestCase):
         self.assertEqual(resumed.returncode, 0, resumed.err)
         rows = lines_of_good(run_folder / "seed-7" / "policy" / "metrics.jsonl")
         self.assertEqual([row["iteration"] for row in rows], list(range(done + 1)))
+
+
+class Resuming(unittest.TestCase):
+    def test_what_a_killed_run_told_of_an_unfinished_iteration_is_taken_back(self):
+        run_folder = folder() / "run"
+        self.assertEqual(train(*TINY, *GATE, "--iterations", "2", "--run", str(run_folder)).returncode, 0)
+        metrics = run_folder / "seed-7" / "policy" / "metrics.jsonl"
+        with metrics.open("a") as out:
+            out.write('{"iteration": 2, "seconds": 1}\n{"iteration": 3, "sec')
+        resumed = train(*TINY, *GATE, "--iterations", "3", "--run", str(run_folder), "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.err)
+        self.assertEqual([row["iteration"] for row in lines(metrics)], [0, 1, 2])
 
 
 def lines_of_good(path):

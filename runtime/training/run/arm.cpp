@@ -87,6 +87,8 @@ Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, co
   if (auto started = arm->start_engine(); !started) return started.error();
   if (resume && std::filesystem::exists(path / "checkpoint"))
     if (auto loaded = arm->load(); !loaded) return loaded.error();
+  if (resume)
+    if (auto done = arm->folder_.forget_from(arm->iteration_); !done) return done.error();
   return arm;
 }
 

@@ -53,6 +53,21 @@ Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int 
   return line;
 }
 
+// Keeps the lines whose `field` is below `first`; written beside the file and moved into its place.
+Result<void> keep_before(const std::filesystem::path& path, const char* field, int first) {
+  std::ifstream in(path);
+  const std::filesystem::path beside = path.string() + ".new";
+  std::ofstream out(beside);
+  for (std::string line; std::getline(in, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_object() && json.value(field, first) < first) out << line << '\n';
+  }
+  std::error_code error;
+  if (out.flush()) std::filesystem::rename(beside, path, error);
+  if (!out || error) return cannot_write(path);
+  return {};
+}
+
 }  // namespace
 
 RunFolder::RunFolder(std::filesystem::path path, std::ofstream metrics, std::ofstream rollouts,
@@ -71,6 +86,17 @@ Result<RunFolder> RunFolder::open(const std::filesystem::path& path, bool resume
   auto board = TensorBoardWriter::open(path / "tensorboard", 0);
   if (!board) return board.error();
   return RunFolder(path, std::move(metrics), std::move(rollouts), *std::move(board));
+}
+
+Result<void> RunFolder::forget_from(int first) {
+  metrics_.close();
+  rollouts_.close();
+  if (auto kept = keep_before(path_ / "metrics.jsonl", "iteration", first); !kept) return kept;
+  if (auto kept = keep_before(path_ / "rollouts.jsonl", "step", first); !kept) return kept;
+  metrics_.open(path_ / "metrics.jsonl", std::ios::app);
+  rollouts_.open(path_ / "rollouts.jsonl", std::ios::app);
+  if (!metrics_ || !rollouts_) return cannot_write(path_);
+  return {};
 }
 
 Result<void> RunFolder::keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp) {

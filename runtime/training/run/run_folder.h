@@ -25,6 +25,9 @@ class RunFolder {
   static Result<RunFolder> open(const std::filesystem::path& path, bool resume);
 
   const std::filesystem::path& path() const { return path_; }
+  // Takes back what was written of iteration `first` and later: a killed run may have told of one that its checkpoint
+  // does not hold, and will run it again. A line that was cut short goes too.
+  Result<void> forget_from(int first);
   Result<void> keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp);
   Result<void> metrics(int iteration, const std::map<std::string, double>& values, double seconds);
   // One line per rollout, dropped groups included.
