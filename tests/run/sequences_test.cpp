@@ -9,7 +9,7 @@ using allot::engine::NormalizeOver;
 
 namespace {
 
-const AdvantageOptions dr_grpo{Estimator::DrGrpo, 1, 1e-6};
+const AdvantageOptions plain{Estimator::DrGrpo, 1, 1e-6};
 
 Collected two_groups(std::vector<std::optional<double>> first, std::vector<std::optional<double>> second) {
   Collected collected;
@@ -39,7 +39,7 @@ Collected two_groups(std::vector<std::optional<double>> first, std::vector<std::
 TEST_CASE("a dropped group leaves no sequence: it is in no numerator and no denominator") {
   // Public fault 11: advantage 0 is not the same as being gone.
   const auto collected = two_groups({1, 0, 0, 1}, {0, 0, 0, 0});
-  const auto kept = sequences(collected, {0}, dr_grpo);
+  const auto kept = sequences(collected, {0}, plain);
   REQUIRE(kept.size() == 4);
   for (const auto& sequence : kept) CHECK(sequence.tokens.back() == 3);
   CHECK(kept[0].advantage == 0.5);
@@ -49,7 +49,7 @@ TEST_CASE("a dropped group leaves no sequence: it is in no numerator and no deno
 TEST_CASE("unscored rollouts take no part in the mean and are not trained on") {
   // Public faults 5 and 7; mean of the scored 1 and 0 is 0.5.
   const auto collected = two_groups({1, std::nullopt, 0}, {std::nullopt, 1, std::nullopt});
-  const auto kept = sequences(collected, {0, 1}, dr_grpo);
+  const auto kept = sequences(collected, {0, 1}, plain);
   REQUIRE(kept.size() == 3);
   CHECK(kept[0].advantage == 0.5);
   CHECK(kept[1].advantage == -0.5);
@@ -61,11 +61,11 @@ TEST_CASE("a subset is normalised over itself or over its group, as the verdict 
   auto collected = two_groups({1, 1, 0, -3}, {0, 1});
   collected.groups[0].subset = {0, 1, 2};
   collected.groups[0].normalize = NormalizeOver::Group;  // mean -0.25 over 4 rows
-  auto kept = sequences(collected, {0}, dr_grpo);
+  auto kept = sequences(collected, {0}, plain);
   REQUIRE(kept.size() == 3);
   CHECK(kept[0].advantage == 1.25);
   collected.groups[0].normalize = NormalizeOver::Subset;  // mean 2/3 over 3 rows
-  kept = sequences(collected, {0}, dr_grpo);
+  kept = sequences(collected, {0}, plain);
   CHECK(kept[0].advantage == Approx(1.0 / 3));
   CHECK(kept[2].advantage == Approx(-2.0 / 3));
 }
