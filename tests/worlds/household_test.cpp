@@ -1,6 +1,8 @@
 // Properties of the built-in world. Expected values are derived from its rules (runtime/worlds/household), not from
 // its output: limits of words, conservation, solvability, determinism, disjoint splits.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
 
 #include <algorithm>
 #include <map>
@@ -88,16 +90,16 @@ TEST_CASE("the expert solves 1,000 tasks of each kind within the limit") {
       lengths.push_back(turns);
       hard += made.hard ? 1 : 0;
       REQUIRE(turns <= 30);
-      REQUIRE(turns >= 6);  // the lower end of the easy level
+      REQUIRE(turns >= difficulty.easy.min_turns);
       CHECK(turns == made.expert_turns);
     }
     std::ranges::sort(lengths);
     WARN(name(kind) << ": hard " << hard << ", expert turns min " << lengths[0] << ", p10 " << lengths[100] << ", p25 "
                     << lengths[250] << ", median " << lengths[500] << ", p75 " << lengths[750] << ", p90 "
                     << lengths[900] << ", max " << lengths[999]);
-    // The share of hard tasks is a binomial with mean 450 and standard deviation 15.7: six of those to either side.
-    CHECK(hard > 355);
-    CHECK(hard < 545);
+    // The number of hard tasks is binomial: six standard deviations to either side of its mean.
+    const double share = difficulty.hard_share;
+    CHECK(std::abs(hard - 1000 * share) < 6 * std::sqrt(1000 * share * (1 - share)));
   }
 }
 
@@ -313,11 +315,11 @@ TEST_CASE("difficulty does what its numbers say") {
     hard_turns += b.expert_turns;
     CHECK_FALSE(a.hard);
     CHECK(b.hard);
-    CHECK(a.house.receptacles.size() <= 7);
-    CHECK(b.house.receptacles.size() >= 9);
-    CHECK(a.expert_turns <= 11);
-    CHECK(a.expert_turns >= 6);
-    CHECK(b.expert_turns >= 12);
+    CHECK(static_cast<int>(a.house.receptacles.size()) <= easy.easy.max_receptacles);
+    CHECK(static_cast<int>(b.house.receptacles.size()) >= hard.hard.min_receptacles);
+    CHECK(a.expert_turns <= easy.easy.max_turns);
+    CHECK(a.expert_turns >= easy.easy.min_turns);
+    CHECK(b.expert_turns >= hard.hard.min_turns);
   }
   CHECK(hard_turns > 1.5 * easy_turns);
 }

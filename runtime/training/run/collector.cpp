@@ -97,6 +97,9 @@ Result<Collected> Collector::collect(Sampler& sampler, engine::Engine& engine, i
   Iteration work(*this, sampler, engine, gate, iteration);
   auto collected = work.run(tasks, interrupt);
   sampler.clear();
+  // Other arms have collectors of their own, and a world may have few sessions.
+  idle_.clear();
+  open_ = 0;
   return collected;
 }
 
