@@ -1,9 +1,5 @@
 #include "runtime/worlds/household/expert.h"
 
-#include <cmath>
-
-#include "runtime/worlds/household/draws.h"
-
 namespace allot::worlds::household {
 namespace {
 
@@ -19,23 +15,15 @@ Action visit(const House& house, int target) {
 
 bool ready(const House& house, int target) { return house.at == target && receptacle_at(house, target).open; }
 
-// Weighted order without replacement by exponential races: the smallest -log(u) / weight comes first
-// (Efraimidis & Spirakis 2006).
-int next_to_search(const House& house, Sort sort) {
-  int best = -1;
-  double best_key = 0;
+// From room to room in the order one was told of them.
+int next_to_search(const House& house) {
+  int first = -1;
   for (int i = 0; i < static_cast<int>(house.receptacles.size()); ++i) {
-    const Receptacle& receptacle = receptacle_at(house, i);
-    if (receptacle.seen) continue;
+    if (receptacle_at(house, i).seen) continue;
     if (i == house.at) return i;  // one step from seeing it
-    Draws draws(house.search_seed, static_cast<std::uint64_t>(receptacle.type) * 16 + static_cast<std::uint64_t>(sort));
-    const double key = -std::log1p(-draws.uniform()) / habit(sort, house.place(i));
-    if (best < 0 || key < best_key) {
-      best = i;
-      best_key = key;
-    }
+    if (first < 0) first = i;
   }
-  return best;
+  return first;
 }
 
 // Where a known object of `type` lies that is still to be fetched; -1: one has seen none.
@@ -86,8 +74,8 @@ std::optional<Treatment> missing_treatment(const House& house, const Object& obj
   return std::nullopt;
 }
 
-Action search(const House& house, int type) {
-  const int target = next_to_search(house, object_types()[static_cast<std::size_t>(type)].sort);
+Action search(const House& house) {
+  const int target = next_to_search(house);
   return target < 0 ? Action{} : visit(house, target);
 }
 
@@ -103,7 +91,7 @@ Action put_away(const House& house, const Object& object) {
 
 Action examine(const House& house) {
   const int lamp = known_place(house, lamp_type());
-  if (lamp < 0) return search(house, lamp_type());
+  if (lamp < 0) return search(house);
   return ready(house, lamp) ? Action{.verb = Verb::Use, .object = lamp_type()} : visit(house, lamp);
 }
 
@@ -128,7 +116,7 @@ Action expert(const House& house) {
     return object.type == house.goal.object ? deliver(house, object) : put_away(house, object);
   }
   const int source = known_place(house, house.goal.object);
-  if (source < 0) return search(house, house.goal.object);
+  if (source < 0) return search(house);
   if (!ready(house, source)) return visit(house, source);
   return {.verb = Verb::Take, .object = house.goal.object};
 }

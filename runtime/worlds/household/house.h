@@ -45,7 +45,6 @@ struct House {
   Room room = Room::Kitchen;  // where one is …
   int at = -1;                // … and at which receptacle; -1: at none
   bool examined = false;
-  std::uint64_t search_seed = 0;  // decides the order in which the expert searches
 
   Place place(int receptacle) const {
     return receptacle_types()[static_cast<std::size_t>(receptacles[static_cast<std::size_t>(receptacle)].type)].place;

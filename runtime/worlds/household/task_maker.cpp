@@ -62,7 +62,6 @@ class Furnisher {
     place_receptacles();
     place_asked();
     place_distractors();
-    house_.search_seed = draws_.bits();
     return std::move(house_);
   }
 
