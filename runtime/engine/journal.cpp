@@ -43,6 +43,8 @@ void sync_folder(const std::filesystem::path& folder) {
   ::close(file);
 }
 
+}  // namespace
+
 std::vector<std::filesystem::path> segments(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
@@ -52,8 +54,6 @@ std::vector<std::filesystem::path> segments(const std::filesystem::path& folder)
   std::sort(files.begin(), files.end());
   return files;
 }
-
-}  // namespace
 
 Result<JournalWriter> JournalWriter::open(const std::filesystem::path& folder) {
   std::error_code error;
@@ -80,6 +80,7 @@ JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   file_ = std::exchange(other.file_, -1);
   written_ = other.written_;
   buffer_ = std::move(other.buffer_);
+  sync_ = std::move(other.sync_);
   return *this;
 }
 
@@ -92,7 +93,16 @@ Result<void> JournalWriter::open_segment() {
   return {};
 }
 
+Result<void> JournalWriter::settle() {
+  if (!sync_.valid()) return {};
+  errno = sync_.get();
+  if (errno != 0 && errno != EINVAL && errno != EROFS)
+    return cannot("write", folder_ / fmt::format("{:06}.jsonl", segment_));
+  return {};
+}
+
 void JournalWriter::close() {
+  (void)settle();
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
@@ -102,6 +112,7 @@ void JournalWriter::append(const nlohmann::ordered_json& record) {
 }
 
 Result<void> JournalWriter::barrier() {
+  if (auto settled = settle(); !settled) return settled;
   const std::filesystem::path file = folder_ / fmt::format("{:06}.jsonl", segment_);
   if (!write_all(file_, buffer_)) {
     const Error error = cannot("write", file);
@@ -109,7 +120,7 @@ Result<void> JournalWriter::barrier() {
     if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
     return error;
   }
-  if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) return cannot("write", file);
+  sync_ = std::async(std::launch::async, [descriptor = file_] { return ::fdatasync(descriptor) == 0 ? 0 : errno; });
   written_ += buffer_.size();
   buffer_.clear();
   if (written_ < segment_bytes) return {};

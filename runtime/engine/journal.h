@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +27,15 @@ class JournalWriter {
   JournalWriter& operator=(JournalWriter&& other) noexcept;
 
   void append(const nlohmann::ordered_json& record);
-  // All lines so far are on disk when this returns. A full disk is an error; the lines stay in memory and are tried
-  // again at the next barrier.
+  // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
+  // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
+  // full disk is an error; the lines stay in memory and are tried again at the next barrier.
   Result<void> barrier();
 
  private:
   JournalWriter(std::filesystem::path folder, int segment) : folder_(std::move(folder)), segment_(segment) {}
   Result<void> open_segment();
+  Result<void> settle();  // waits for the sync in the background
   void close();
 
   std::filesystem::path folder_;
@@ -40,6 +43,7 @@ class JournalWriter {
   int file_ = -1;
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
+  std::future<int> sync_;      // errno of the sync under way, 0 where it went well
 };
 
 // OnDisk survives a loss of power; Atomic survives the end of the process, for texts that check themselves.
@@ -48,6 +52,9 @@ enum class Durability { OnDisk, Atomic };
 // Replaces `file` by `text` so that a reader, or a crash, finds the old text or the new one and nothing between.
 Result<void> replace_file(const std::filesystem::path& file, std::string_view text,
                           Durability durability = Durability::OnDisk);
+
+// The segments of a journal in order; none where the folder is missing.
+std::vector<std::filesystem::path> segments(const std::filesystem::path& folder);
 
 struct JournalProblems {
   std::vector<std::string> damaged;  // "journal/000001.jsonl:17: …", one a line
