@@ -24,7 +24,8 @@ constexpr std::array table{
          "policy p\nfn min(a: real) -> real = a\non finish of group g { train }\n",
          "policy p\nfn least(a: real) -> real = a\non finish of group g { report x = least(0.5) }\n"},
     Code{"W0104", "a name that hides another",
-         "A local name is the same as one declared outside. It is allowed, and easily misread.",
+         "A local name is the same as one declared outside, or a name is that of a built-in function. It is allowed, and "
+         "easily misread.",
          "policy p\nparam size: rollouts = 8\non finish of group g {\n  let size = g.scored\n  when size < 2 then "
          "drop\n}\non wave of group g { complete to size }\n",
          "policy p\non finish of group g {\n  let known = g.scored\n  when known < 2 then drop\n}\n"},
@@ -116,7 +117,8 @@ constexpr std::array table{
     Code{"E0304", "cannot be said here", "Each point can carry out some verdicts only; a barrier decides nothing.",
          "policy p\non turn 10 of group g { sample 1 more }\n", "policy p\non wave of group g { sample 1 more }\n"},
     Code{"E0305", "said twice",
-         "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once.",
+         "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once. So does the verdict that a "
+         "test expects; and a record of a test gives each of its fields once.",
          "policy p\non turn 10 of group g { stop, continue }\n", "policy p\non turn 10 of group g { stop, drop }\n"},
     Code{"E0306", "at least 1", "Turns, waves, lengths, rounds and budgets are counted from 1.",
          "policy p\non turn 0 of group g { stop }\n", "policy p\non turn 1 of group g { stop }\n"},
@@ -178,7 +180,7 @@ constexpr std::array table{
          "drop }\n",
          "policy p\nstate belief: beta per prompt = beta(1, 1)\non finish of group g { when belief[g.prompt].mean > "
          "0.5 then drop }\n"},
-    Code{"E0320", "nothing to test", "A test asks a handler of this policy.",
+    Code{"E0320", "nothing to test", "A test asks a handler of this policy about something given, and says what it expects.",
          "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { turn: 10 }\n  expect turn(g) is "
          "stop\n}\n",
          "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect "

@@ -14,7 +14,7 @@ constexpr std::array<Code, 24> codes{{
      "policy p\nparam at: turns =", "policy p\nparam at: turns = 10"},
     {"E0002", "a line that begins nothing",
      "Outside braces a policy file holds declarations, handlers and tests. Each begins with one of the words policy, "
-     "policy p\nparam, hit, flat, budget, refill, state, input, fn, on and test.",
+     "param, hit, flat, budget, refill, state, input, fn, on and test.",
      "policy p\nparm at: turns = 10", "policy p\nparam at: turns = 10"},
     {"E0003", "a bracket that is never closed",
      "The bracket under the caret has no partner. Where the next declaration, handler or test begins before it is "
@@ -80,10 +80,13 @@ constexpr std::array<Code, 24> codes{{
     {"E0027", "a verdict right after another",
      "The actions of one verdict are joined with commas. Another verdict needs a rule of its own: `when` or "
      "`otherwise`.",
-     "policy p\non finish of group g { when g.flat then drop refill }", "policy p\non finish of group g { when g.flat then drop, refill }"},
+     "policy p\non finish of group g { when g.flat then drop refill }", "policy p\nrefill at most 10 rounds then train_partial\non finish of group g { when g.flat then drop, refill }"},
     {"E0190", "not in this version of the language",
      "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
-     "here would have no effect.",
+     "here would have no effect. What runs: the points size and update of a batch, and turn, result, wave and finish of a "
+     "group; the verdicts continue, stop, stop where, sample N more, complete to M, start N each, train, train SUBSET, "
+     "drop, refill and leave; parameters, functions, the hit condition, budgets, refill, and state per group, prompt "
+     "and run.",
      "policy p\nimport team.gates as gates", "policy p\nfn gate(x: real) -> real = x"},
 }};
 

@@ -155,10 +155,32 @@ int edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size() % 3][b.size()];
 }
 
+// Names and quoted expressions may be as long as the file: a word is cut, and so is the whole.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t whole = 2000;
+  std::string result;
+  std::size_t word = 0;
+  for (const char c : text) {
+    if (begins_code_point(c)) {
+      word = c == ' ' || c == '\n' || c == '`' ? 0 : word + 1;
+      if (word == limits.shown_name) result += "...";
+      if (result.size() > whole) return result + "...";
+    }
+    if (word < limits.shown_name) result += c;
+  }
+  return result;
+}
+
 }  // namespace
 
 void Diagnostics::add(Diagnostic diagnostic) {
-  if (diagnostic.severity == Severity::Error) ++errors_;
+  const bool error = diagnostic.severity == Severity::Error;
+  if (error) ++errors_;
+  if (all_.size() >= limits.kept_errors) {
+    ++(error ? errors_dropped_ : warnings_dropped_);
+    return;
+  }
+  for (std::string* const text : {&diagnostic.message, &diagnostic.label, &diagnostic.help}) *text = shortened(*text);
   all_.push_back(std::move(diagnostic));
 }
 
@@ -170,7 +192,7 @@ void Diagnostics::sort() {
     return a.span.begin == b.span.begin && a.code == b.code;
   };
   all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
-  errors_ = static_cast<int>(
+  errors_ = errors_dropped_ + static_cast<int>(
       std::count_if(all_.begin(), all_.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; }));
 }
 
@@ -193,6 +215,10 @@ std::string render(const Diagnostic& diagnostic, const Source& source) {
   return text;
 }
 
+int hidden(const Diagnostics& diagnostics) {
+  return std::max(0, static_cast<int>(diagnostics.all().size()) - limits.errors) + diagnostics.left_out();
+}
+
 std::string render_all(const Diagnostics& diagnostics, const Source& source) {
   std::string text;
   int shown = 0;
@@ -200,14 +226,24 @@ std::string render_all(const Diagnostics& diagnostics, const Source& source) {
     if (shown++ == limits.errors) break;
     text += render(diagnostic, source);
   }
-  const auto left = static_cast<int>(diagnostics.all().size()) - limits.errors;
+  const auto left = hidden(diagnostics);
   if (left > 0) text += fmt::format("and {} more\n", left);
   return text;
 }
 
 std::string render_json(const Diagnostics& diagnostics, const Source& source) {
   auto all = nlohmann::json::array();
-  for (const auto& diagnostic : diagnostics.all()) all.push_back(json_of(diagnostic, source));
+  for (const auto& diagnostic : diagnostics.all()) {
+    if (all.size() == static_cast<std::size_t>(limits.errors)) break;
+    all.push_back(json_of(diagnostic, source));
+  }
+  if (const int left = hidden(diagnostics); left > 0) {
+    const auto& first_hidden = diagnostics.all()[static_cast<std::size_t>(limits.errors)];
+    const Diagnostic rest{.severity = first_hidden.severity,
+                          .span = first_hidden.span,
+                          .message = fmt::format("and {} more", left)};
+    all.push_back(json_of(rest, source));
+  }
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -13,6 +13,8 @@ struct Limits {
   int statements = 2000;                 // of one handler
   int typed_nodes = 200'000;             // after functions are put in place of their calls
   int errors = 50;                       // shown for one file; the rest is counted
+  std::size_t kept_errors = 5000;        // kept before they are sorted by place
+  std::size_t shown_name = 100;          // letters of a word in a message; what is longer is cut
   std::size_t string_bytes = 4096;       // of one message
 };
 

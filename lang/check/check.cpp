@@ -57,6 +57,7 @@ std::optional<Program> check_expression(std::shared_ptr<const Source> source, Di
   checker::Builder builder(policy);
   checker::Where where;
   where.constant = true;
+  where.eval = true;
   checker::Expressions expressions(policy, builder, where);
   const NodeId value = expressions.check(id);
   if (value != checker::poison && builder.type(value).vector()) {

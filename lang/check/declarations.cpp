@@ -12,21 +12,6 @@
 namespace allot::lang::checker {
 namespace {
 
-// A value known from the text alone, of the expected type; nothing after an error.
-std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role) {
-  Builder builder(policy);
-  Where where;
-  where.constant = true;
-  Expressions expressions(policy, builder, where);
-  const NodeId node = expressions.check_as(id, expected, role);
-  if (node == poison) return std::nullopt;
-  const std::optional<Cell> value = builder.value(node);
-  if (!value)
-    policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
-                 "write a literal");
-  return value;
-}
-
 double number(const Cell& cell, const Type& type) {
   return type.base == Base::Int ? static_cast<double>(cell.integer()) : cell.real();
 }
@@ -60,14 +45,17 @@ bool fresh(Policy& policy, const tree::Name& name, std::string_view kind) {
     return false;
   }
   const Binding* const other = policy.names.find(name.text);
-  if (!other || (other->meaning == Meaning::Poison && other->kind == "declaration")) return true;
-  policy.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second " + std::string(kind),
+  if (!other || (other->meaning == Meaning::Poison && other->kind == "declaration")) {
+    warn_of_builtin_name(policy, name.text, name.span, kind);
+    return true;
+  }
+  policy.error("E0102", name.span, quoted(name.text) + " is declared twice", "this is the second declaration",
                "", {{other->span, "the first one"}});
   return false;
 }
 
 void declare_parameter(Policy& policy, const tree::Param& param) {
-  if (!fresh(policy, param.name, "declaration")) return;
+  if (!fresh(policy, param.name, "parameter")) return;
   Binding binding = value_binding(param.name, "parameter");
   std::optional<Type> type = read_type(policy, param.type);
   const bool allowed = type && !type->vector() && !type->optional && (numeric(*type) || type->base == Base::Bool);
@@ -93,14 +81,9 @@ void declare_parameter(Policy& policy, const tree::Param& param) {
       if (range) wanted.prob = false;  // its own range is checked below
       value = constant(policy, param.value, wanted, "the default of " + quoted(param.name.text));
     }
-    if (value && range && (number(*value, *type) < range->low || number(*value, *type) > range->high)) {
-      Type shown = *type;
-      const auto text = [&](double x) {
-        return shown.base == Base::Int ? show(Cell::of(static_cast<std::int64_t>(x)), shown) : show(Cell::of(x), shown);
-      };
-      policy.error("E0216", policy.tree[param.value].span,
-                   "the default of " + quoted(param.name.text) + " lies outside of its range",
-                   "not in " + text(range->low) + ".." + text(range->high));
+    if (value && range &&
+        !within(policy, *value, *type, range->low, range->high, policy.tree[param.value].span,
+                "the default of " + quoted(param.name.text))) {
       value.reset();
     }
   }
@@ -126,7 +109,7 @@ void declare_parameter(Policy& policy, const tree::Param& param) {
 }
 
 void declare_state(Policy& policy, const tree::StateDecl& decl) {
-  if (!fresh(policy, decl.name, "declaration")) return;
+  if (!fresh(policy, decl.name, "state")) return;
   Binding binding = value_binding(decl.name, "state");
   binding.meaning = Meaning::Poison;
   State state;
@@ -183,6 +166,30 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
 }
 
 }  // namespace
+
+std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role) {
+  Builder builder(policy);
+  Where where;
+  where.constant = true;
+  Expressions expressions(policy, builder, where);
+  const NodeId node = expressions.check_as(id, expected, role);
+  if (node == poison) return std::nullopt;
+  const std::optional<Cell> value = builder.value(node);
+  if (!value)
+    policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
+                 "write a literal");
+  return value;
+}
+
+bool within(Policy& policy, const Cell& value, const Type& type, double low, double high, Span span,
+            const std::string& what) {
+  if (number(value, type) >= low && number(value, type) <= high) return true;
+  const auto text = [&](double x) {
+    return type.base == Base::Int ? show(Cell::of(static_cast<std::int64_t>(x)), type) : show(Cell::of(x), type);
+  };
+  policy.error("E0216", span, what + " lies outside of its range", "not in " + text(low) + ".." + text(high));
+  return false;
+}
 
 std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
   Type type;
@@ -342,28 +349,6 @@ void declare_hit(Policy& policy) {
   hit.span = policy.tree.hit_span;
   hit.effects.push_back(std::move(effect));
   policy.program.hit = std::move(hit);
-}
-
-void check_tests(Policy& policy) {
-  std::vector<std::string> parameters;
-  for (const tree::Param& param : policy.tree.params) parameters.push_back(param.name.text);
-  for (const tree::TestDecl& test : policy.tree.tests) {
-    for (const tree::Setting& setting : test.settings) {
-      if (std::find(parameters.begin(), parameters.end(), setting.name.text) != parameters.end()) continue;
-      policy.error("E0101", setting.name.span, "there is no parameter " + quoted(setting.name.text), "",
-                   near_help(setting.name.text, parameters));
-    }
-    for (const tree::Expect& expect : test.expects) {
-      if (expect.point.empty() || policy.unread) continue;
-      const bool asked = std::any_of(policy.tree.handlers.begin(), policy.tree.handlers.end(),
-                                     [&](const tree::Handler& handler) { return handler.point == expect.point; });
-      if (asked) continue;
-      std::vector<std::string> names;
-      for (const tree::Handler& handler : policy.tree.handlers) names.push_back(handler.point);
-      policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
-                   near_help(expect.point, names));
-    }
-  }
 }
 
 }  // namespace allot::lang::checker

@@ -14,4 +14,11 @@ void declare_refill(Policy& policy);
 void declare_hit(Policy& policy);
 void check_tests(Policy& policy);  // names of parameters and points; the tests themselves run elsewhere
 
+// A value known from the text alone, of the expected type; nothing after an error.
+std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role);
+
+// Whether a number lies in low..high; says so where it does not. `what` begins the message.
+bool within(Policy& policy, const Cell& value, const Type& type, double low, double high, Span span,
+            const std::string& what);
+
 }  // namespace allot::lang::checker

@@ -93,7 +93,9 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
   const bool base_fits = given.base == expected.base || (given.base == Base::Int && expected.base == Base::Real);
   if (!base_fits) {
     const bool broken = given.base == Base::Real && expected.base == Base::Int;
-    policy_.error("E0201", span, std::string(role) + " is " + describe(expected) + ", not " + describe(given),
+    policy_.error("E0201", span,
+                  broken ? std::string(role) + " must be a whole number"
+                         : std::string(role) + " is " + describe(expected) + ", not " + describe(given),
                   "this is " + to_text(given), broken ? "round it: `floor(" + policy_.text(id) + ")`" : "");
     return poison;
   }

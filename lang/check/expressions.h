@@ -19,6 +19,7 @@ struct Where {
   Subject subject = Subject::Run;
   bool hit = false;       // the `hit` condition: facts of the rollout by their bare names
   bool constant = false;  // a default or an initial value: no facts, parameters or state
+  bool eval = false;      // `allot eval`, where a constant may be computed but there is no file and no run
   bool barrier() const { return point == Point::Update || point == Point::Epoch; }
 };
 

@@ -45,8 +45,10 @@ Binding* Expressions::declare(Binding binding) {
     policy_.error("E0103", binding.span, quoted(binding.name) + " is the name of a fact of the run", "",
                   "choose another name");
   } else if (outer) {
-    policy_.warning("W0104", binding.span, quoted(binding.name) + " hides a " + outer->kind + " of the same name",
+    policy_.warning("W0104", binding.span, quoted(binding.name) + " hides " + with_article(outer->kind) + " of the same name",
                     "from here on", "", {{outer->span, "the " + outer->kind + " that is hidden"}});
+  } else {
+    warn_of_builtin_name(policy_, binding.name, binding.span, binding.kind);
   }
   return policy_.names.declare(std::move(binding));
 }
@@ -103,7 +105,8 @@ NodeId Expressions::name(tree::ExprId id) {
                       "read a fact of it: `" + e.text + "." + members(binding->subject)[1] + "`");
         return poison;
       case Meaning::Value:
-        if (where_.constant) {
+        // What walks a list within a constant is as constant as the list.
+        if (where_.constant && binding->kind != "variable") {
           policy_.error("E0404", e.span, "this must be known from the text alone", "", "write a literal");
           return poison;
         }
@@ -177,7 +180,10 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
                          std::vector<ReadArgument> arguments) {
   const Span span = expr(id).span;
   if (where_.constant) {
-    policy_.error("E0404", span, "this must be known from the text alone", "", "write a literal");
+    const std::string what = quoted(policy_.text(id));
+    policy_.error("E0404", span,
+                  where_.eval ? what + " is known in a run only" : "this must be known from the text alone", "",
+                  where_.eval ? "`allot eval` has no run: write a number in its place" : "write a literal");
     return poison;
   }
   if (refuse_fact(row, id)) return poison;

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "lang/builtins.h"
+#include "lang/check/expressions.h"
+
 namespace allot::lang::checker {
 
 void Policy::error(std::string code, Span span, std::string message, std::string label, std::string help,
@@ -50,11 +53,26 @@ std::string near_help(std::string_view name, const std::vector<std::string>& can
   return match.empty() ? std::string() : "did you mean " + quoted(match) + "?";
 }
 
+void warn_of_builtin_name(Policy& policy, const std::string& name, Span span, std::string_view kind) {
+  // `size` is also a word of the language for how many rollouts a group has (`prob_mixed(…, size: …)`), and is meant so.
+  if (name == "size") return;
+  const bool built_in = find_builtin(name) >= 0 || is_statistic(name) || reduction_named(name).has_value() ||
+                        name == "draw" || name == "where";
+  if (!built_in) return;
+  policy.warning("W0104", span, quoted(name) + " is also the name of a built-in function",
+                 "this is " + with_article(kind), "choose another name; " + quoted(name + "(…)") + " still calls the function");
+}
+
 std::string quoted(std::string_view text) {
   std::string result("`");
   result.append(text);
   result.append("`");
   return result;
+}
+
+std::string with_article(std::string_view noun) {
+  const bool vowel = !noun.empty() && std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(noun);
 }
 
 }  // namespace allot::lang::checker

@@ -50,6 +50,9 @@ struct Policy {
 
 // " (did you mean `x`?)" as a help text, or empty.
 std::string near_help(std::string_view name, const std::vector<std::string>& candidates);
+// Warns where a parameter, state, let or variable has the name of a built-in function.
+void warn_of_builtin_name(Policy& policy, const std::string& name, Span span, std::string_view kind);
 std::string quoted(std::string_view text);
+std::string with_article(std::string_view noun);  // "a let", "an argument"
 
 }  // namespace allot::lang::checker

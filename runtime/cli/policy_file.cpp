@@ -89,13 +89,16 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
 }
 
 void show_diagnostics(const PolicyFile& file) {
+  int shown = 0;
   for (const lang::Diagnostic& diagnostic : file.diagnostics.all()) {
+    if (shown++ == lang::limits.errors) break;
     const std::string text = lang::render(diagnostic, *file.source);
     const std::size_t head = coloured() ? std::min(text.find(':'), text.size()) : 0;
     const bool error = diagnostic.severity == lang::Severity::Error;
     if (head > 0) fmt::print(stderr, "\x1b[1;{}m{}\x1b[0m", error ? 31 : 33, text.substr(0, head));
     fmt::print(stderr, "{}{}", text.substr(head), text.ends_with('\n') ? "" : "\n");
   }
+  if (const int more = lang::hidden(file.diagnostics); more > 0) fmt::print(stderr, "and {} more\n", more);
 }
 
 }  // namespace allot::cli

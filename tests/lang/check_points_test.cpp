@@ -11,7 +11,7 @@ using Codes = std::multiset<std::string>;
 namespace {
 
 struct Case {
-  const char* text;
+  std::string text;
   Codes codes;
 };
 
@@ -74,6 +74,8 @@ TEST_CASE("handlers of one point") {
        {"on finish 3 of group g { train }", {"E0303"}},
        {"on finish of batch b { train }", {"E0303"}},
        {"on turn 10 of rollout r { stop }", {"E0190"}},
+       {"on every 256 tokens of rollout r { stop }", {"E0190"}},
+       {"on every 256 tokens of group g { stop }", {"E0190"}},
        {"on update of pool p { report x = 1 }", {"E0190"}},
        {"on shape of micro_batch b { set advantages = b.advantages }", {"E0190"}},
        {"on select of pool p { take 3 * p.slots }", {"E0190"}}});
@@ -164,6 +166,9 @@ TEST_CASE("declarations") {
        {"on finish of group g { let a = 1\n train }", {"W0501"}},
        {"param a: int = 1\non finish of group g { let a = 2\n report x = a }", {"W0104", "W0501"}},
        {"on finish of group g { report x = sum(g.tokens for g in g.rollouts) }", {"W0104"}},
+       {"param mean: real = 1\non finish of group g { report x = mean }", {"W0104"}},
+       {"state clamp: int per run = 0\non finish of group g { report x = clamp }", {"W0104"}},
+       {"on finish of group g { let entropy = 1\n report x = entropy }", {"W0104"}},
        {"budget 100 tokens per run\non wave of group g { when budget.left < 10 then stop }", {}},
        {"budget 100 tokens per run\nbudget 10 calls per run\non wave of group g { when budget.left < 10 then stop }",
         {"E0316"}},
@@ -172,6 +177,65 @@ TEST_CASE("declarations") {
        {"hit when reward\non finish of group g { train }", {"E0203"}},
        {"hit when rewrd > 1\non finish of group g { train }", {"E0101"}},
        {"hit when reward >= -12 and turns < 5\non finish of group g { when g.hits > 0 then train }", {}}});
+}
+
+TEST_CASE("tests are looked into before they run") {
+  const auto in_test = [](const std::string& test) {
+    return "param a: real = 0.5 in 0..1\nparam at: turns = 3\nstate seen: int per prompt = 0\non turn at of group g { when "
+           "a > 0.2 and seen[g.prompt] > 1 then stop\n otherwise continue }\non finish of group g { train }\ntest \"t\" "
+           "{ " + test + " }";
+  };
+  const std::string g = "given g = group { rewards: [1, 0] }\n";
+  run({{in_test(g + "expect finish(g) is train"), {}},
+       {in_test("with a = 1\nwith at = 4\ngiven seen = 3\n" + g + "expect finish(g) is train"), {}},
+       {in_test(g + "expect finish(g) is drop, train"), {"E0305"}},
+       {in_test(g + "expect turn(g) is stop, continue"), {"E0305"}},
+       {in_test(g + "expect turn(g) is stop, stop where [1]"), {"E0305"}},
+       {in_test(g), {"E0320"}},
+       {in_test(""), {"E0320"}},
+       {in_test(g + "expect finish(h) is train"), {"E0101"}},
+       {in_test("given g = group { rewards: [1], rewards: [0] }\nexpect finish(g) is train"), {"E0305"}},
+       {in_test("given g = group { reward: [1] }\nexpect finish(g) is train"), {"E0105"}},
+       {in_test("given b = batch { reward: 1 }\n" + g + "expect finish(g) is train"), {"E0105"}},
+       {in_test("given sen = 3\n" + g + "expect finish(g) is train"), {"E0320"}},
+       {in_test(g + g + "expect finish(g) is train"), {"E0102"}},
+       {in_test("with a = 1.5\n" + g + "expect finish(g) is train"), {"E0216"}},
+       {in_test("with at = 0.5\n" + g + "expect finish(g) is train"), {"E0201"}},
+       {in_test("with at = 3 tokens\n" + g + "expect finish(g) is train"), {"E0215"}},
+       {in_test("with att = 3\n" + g + "expect finish(g) is train"), {"E0101"}},
+       {in_test("with at = 3, at = 4\n" + g + "expect finish(g) is train"), {"E0102"}},
+       {in_test(g + "expect wave(g) is stop"), {"E0320"}}});
+  const auto near = check("policy p\non finish of group g { train }\ntest \"t\" { given g = group { reward: [1] }\nexpect "
+                          "finish(g) is train }");
+  CHECK(near.shown.find("did you mean `rewards`?") != std::string::npos);
+}
+
+TEST_CASE("words agree with what they stand before, and the need is named before what is given") {
+  const auto broken = check("policy p\nstate s: int per run = 0.5\non update of batch b { remember s = s + 1 }\n");
+  CHECK(broken.shown.find("the initial value of `s` must be a whole number") != std::string::npos);
+  const auto hidden =
+      check("policy p\nfn f(x: real) -> real = sum(x for x in [1.0, 2.0])\non finish of group g { report y = f(1) }\n");
+  INFO(hidden.shown);
+  CHECK(hidden.shown.find("hides an argument") != std::string::npos);
+}
+
+TEST_CASE("an expression of its own may walk lists, and is told that it has no run") {
+  const auto shown = [](const std::string& text) {
+    const auto source = std::make_shared<const allot::lang::Source>("expression", text);
+    allot::lang::Diagnostics diagnostics;
+    (void)allot::lang::check_expression(source, diagnostics);
+    return allot::lang::render_all(diagnostics, *source);
+  };
+  for (const char* const fine : {"sum(x for x in [1,2,3] where x > 1)", "count(x for x in [1, undefined])",
+                                 "mean([2 * x for x in [1,2]])", "any(x > y for x in [1,2])"}) {
+    INFO(fine);
+    CHECK((shown(fine).empty() || std::string(fine).find(" y ") != std::string::npos));
+  }
+  for (const char* const run : {"iteration", "epoch + 1", "draw(\"a\")"}) {
+    INFO(run << "\n" << shown(run));
+    CHECK(shown(run).find("is known in a run only") != std::string::npos);
+    CHECK(shown(run).find("write a literal") == std::string::npos);
+  }
 }
 
 TEST_CASE("several mistakes are told in one run, each once") {

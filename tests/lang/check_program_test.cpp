@@ -120,6 +120,19 @@ TEST_CASE("the wrong program of a page of the checker gives its code, the right 
   }
 }
 
+TEST_CASE("the right program of every page checks without its code, save that there is nothing to do in it") {
+  // A page of syntax may show declarations alone, which are then unused.
+  for (const Code* code : all_codes()) {
+    if (code->right.empty()) continue;
+    const auto right = check(std::string(code->right));
+    INFO(code->code << "\n" << right.shown);
+    CHECK(right.codes.count(std::string(code->code)) == 0);
+    for (const std::string& other : right.codes) CHECK(other == "W0501");
+    CHECK(right.program);
+    CHECK(check(std::string(code->wrong)).codes.count(std::string(code->code)) >= 1);
+  }
+}
+
 TEST_CASE("bind gives defaults, takes overrides and refuses what does not fit") {
   const Program p = program(
       "policy p\nparam at: turns = 10\nparam threshold: real = 0.12 in 0..1\nparam eager: bool = false\nparam n: int = "

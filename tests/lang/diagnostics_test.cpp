@@ -1,4 +1,5 @@
 #include "lang/diagnostics.h"
+#include "lang/limits.h"
 
 #include <catch2/catch.hpp>
 
@@ -103,6 +104,32 @@ TEST_CASE("diagnostics are sorted by place, one per place and code, and at most 
   CHECK(shown.find("and 10 more\n") != std::string::npos);
   CHECK(shown.find(":1:50\n") != std::string::npos);
   CHECK(shown.find(":1:51\n") == std::string::npos);
+}
+
+TEST_CASE("a flood of diagnostics is counted, not kept, in both forms") {
+  const Source source("s", std::string(100'000, 'x'));
+  Diagnostics diagnostics;
+  for (std::uint32_t i = 0; i < 100'000; ++i) diagnostics.add({.code = "E1", .span = {i, i + 1}, .message = "m"});
+  diagnostics.sort();
+  CHECK(diagnostics.has_errors());
+  CHECK(diagnostics.all().size() == limits.kept_errors);
+  const auto shown = render_all(diagnostics, source);
+  CHECK(shown.find("and 99950 more\n") != std::string::npos);
+  CHECK(shown.size() < 100'000);
+  const auto json = render_json(diagnostics, source);
+  CHECK(json.find("and 99950 more") != std::string::npos);
+  CHECK(json.size() < 100'000);
+}
+
+TEST_CASE("a name as long as a file is not echoed") {
+  const std::string name(900'000, 'a');
+  const std::string text = "policy p\non finish of group g { when " + name + " > 1 then drop }\n";
+  const Source source("s", text);
+  Diagnostics diagnostics;
+  diagnostics.add({.code = "E1", .span = {0, 6}, .message = "`" + name + "` is not declared", .help = "x " + name});
+  const auto shown = render_all(diagnostics, source);
+  CHECK(shown.size() < 600);
+  CHECK(shown.find("...` is not declared") != std::string::npos);
 }
 
 TEST_CASE("diagnostics are JSON too") {

@@ -1,0 +1,118 @@
+// Tests, as far as the text alone tells: names, fields and settings. What they expect is found by running them.
+#include <algorithm>
+#include <set>
+
+#include "lang/check/declarations.h"
+#include "lang/check/points.h"
+
+namespace allot::lang::checker {
+namespace {
+
+void check_settings(Policy& policy, const tree::TestDecl& test) {
+  std::vector<std::string> names;
+  for (const tree::Param& param : policy.tree.params) names.push_back(param.name.text);
+  std::set<std::string> seen;
+  for (const tree::Setting& setting : test.settings) {
+    const std::string& name = setting.name.text;
+    if (!seen.insert(name).second) policy.error("E0102", setting.name.span, quoted(name) + " is set twice");
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      policy.error("E0101", setting.name.span, "there is no parameter " + quoted(name), "", near_help(name, names));
+      continue;
+    }
+    for (const Parameter& parameter : policy.program.parameters) {
+      if (parameter.name != name) continue;
+      Type wanted = parameter.type;
+      if (parameter.low) wanted.prob = false;  // the range is checked below
+      const auto value = constant(policy, setting.value, wanted, quoted(name));
+      if (!value || !parameter.low || !parameter.high) continue;
+      within(policy, *value, parameter.type, *parameter.low, *parameter.high, policy.tree[setting.value].span,
+             quoted(name));
+    }
+  }
+}
+
+std::vector<std::string> fields_of(Subject subject) {
+  std::vector<std::string> names{subject == Subject::Group ? "actions" : "prompts"};
+  for (const FactRow& row : fact_rows()) {
+    if (row.subject == subject && !row.name.empty()) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+void check_record(Policy& policy, const tree::Expr& record) {
+  const std::vector<std::string> known = fields_of(record.text == "group" ? Subject::Group : Subject::Batch);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < record.args.size(); ++i) {
+    const std::string& name = record.labels[i];
+    const Span span = policy.tree[record.args[i]].span;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      policy.error("E0105", span, "a " + record.text + " of a test has no " + quoted(name), "", near_help(name, known));
+    } else if (!seen.insert(name).second) {
+      policy.error("E0305", span, quoted(name) + " is given twice", "", "keep one of the two");
+    }
+  }
+}
+
+void check_givens(Policy& policy, const tree::TestDecl& test) {
+  std::set<std::string> seen;
+  for (const tree::Given& given : test.givens) {
+    if (!seen.insert(given.name.text).second) {
+      policy.error("E0102", given.name.span, quoted(given.name.text) + " is given twice");
+    }
+    const tree::Expr& value = policy.tree[given.value];
+    if (value.kind == tree::ExprKind::Record && (value.text == "group" || value.text == "batch")) {
+      check_record(policy, value);
+      continue;
+    }
+    std::vector<std::string> states = policy.tree.unread;
+    for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
+    if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
+    const std::string near = near_help(given.name.text, states);
+    policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state, and what is given no record", "",
+                 near.empty() ? "write `given g = group { … }`, `batch { … }`, or a value for a state" : near);
+  }
+}
+
+// Nothing would tell which of two answers is meant.
+void check_fields(Policy& policy, const tree::Verdict& verdict) {
+  std::set<Field> seen;
+  for (const tree::Action& action : verdict.actions) {
+    if (seen.insert(field(action.kind)).second) continue;
+    policy.error("E0305", action.span, "the expected verdict says twice " + std::string(words(field(action.kind))), "",
+                 "keep one of the two");
+  }
+}
+
+void check_expect(Policy& policy, const tree::TestDecl& test, const tree::Expect& expect) {
+  if (expect.point.empty()) return;
+  check_fields(policy, expect.verdict);
+  std::vector<std::string> records;
+  for (const tree::Given& given : test.givens) records.push_back(given.name.text);
+  if (std::find(records.begin(), records.end(), expect.subject.text) == records.end()) {
+    const std::string near = near_help(expect.subject.text, records);
+    policy.error("E0101", expect.subject.span, "nothing is given as " + quoted(expect.subject.text), "",
+                 near.empty() ? "write `given " + expect.subject.text + " = group { … }`" : near);
+  }
+  if (policy.unread) return;
+  std::vector<std::string> points;
+  for (const tree::Handler& handler : policy.tree.handlers) points.push_back(handler.point);
+  if (std::find(points.begin(), points.end(), expect.point) != points.end()) return;
+  policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
+               near_help(expect.point, points));
+}
+
+}  // namespace
+
+void check_tests(Policy& policy) {
+  for (const tree::TestDecl& test : policy.tree.tests) {
+    check_settings(policy, test);
+    check_givens(policy, test);
+    for (const tree::Expect& expect : test.expects) check_expect(policy, test, expect);
+    if (test.expects.empty()) {
+      policy.error("E0320", {test.span.begin, test.span.begin + 4}, "this test expects nothing", "",
+                   "write `expect finish(g) is drop`, or a condition: `expect g.flat`");
+    }
+  }
+}
+
+}  // namespace allot::lang::checker
