@@ -71,6 +71,7 @@ Exit check(const CheckOptions& options) {
       }
     }
     const bool good = file->program.has_value() && settings_error.empty();
+    if (!settings_error.empty()) exit = Exit::Misuse;
     if (!good && exit == Exit::Good) exit = Exit::Failed;
     if (options.json) {
       all.push_back(to_json(*file, settings_error));

@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "runtime/cli/command.h"
@@ -38,23 +39,28 @@ nlohmann::ordered_json to_json(const std::vector<ExampleGroup>& groups) {
 Exit explain(const ExplainOptions& options) {
   const auto settings = parse_settings(options.settings);
   if (!settings) return complain(settings.error()), Exit::Misuse;
+  if (std::error_code ignored; std::filesystem::is_directory(options.file, ignored)) {
+    complain({fmt::format("{} is a folder, and one policy is explained at a time", options.file),
+              fmt::format("name a file; `allot check {}` lists the policies in it", options.file)});
+    return Exit::Misuse;
+  }
   const Result<PolicyFile> file = read_policy(options.file);
   if (!file) return complain(file.error()), Exit::Misuse;
   show_diagnostics(*file);
   if (!file->program) return Exit::Failed;
   const auto parameters = lang::bind(*file->program, *settings);
-  if (!parameters) return complain(parameters.error()), Exit::Failed;
+  if (!parameters) return complain(parameters.error()), Exit::Misuse;
 
   nlohmann::ordered_json document = explanation(*file->program, *parameters);
   if (options.file != "-") {  // the engine reads the file by itself
     const auto examples = decide_examples(options.file, *settings);
-    if (!examples) {
-      complain({"the example groups could not be decided: " + examples.error().what, examples.error().help});
-      return Exit::Failed;
+    if (examples) {
+      document["example_rollouts"] = example_rollouts;
+      document["example_turns"] = example_turns;
+      document["examples"] = to_json(*examples);
+    } else {  // the rest is true all the same
+      complain({"there are no example groups: " + examples.error().what, examples.error().help});
     }
-    document["example_rollouts"] = example_rollouts;
-    document["example_turns"] = example_turns;
-    document["examples"] = to_json(*examples);
   }
   fmt::print("{}", options.json ? document.dump(2) + "\n" : explanation_text(document));
   return Exit::Good;

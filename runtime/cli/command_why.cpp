@@ -39,7 +39,12 @@ void add_why(CLI::App& app, Exit& exit) {
   command->add_option("RUN", options->run, "a run folder, or the folder of one of its arms")->required();
   command->add_option("GROUP", options->group, "the number of a group, as `allot log` shows it")
       ->required()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            return digits && text.size() < 10 ? std::string{} : fmt::format("'{}' is no number of a group (0, 1, 2, …)", text);
+          },
+          ""));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("example:\n  allot why runs/household-1 12\nexit status: 0 told, 2 no such run or group");
   command->callback([options, &exit] { exit = why(*options); });

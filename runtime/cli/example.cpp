@@ -27,6 +27,7 @@ constexpr Kind kinds[] = {
     {"wandering", "rollouts differ, none is rewarded", false, false},
     {"mixed", "rollouts differ, half are rewarded", false, true},
 };
+constexpr int most_rollouts = 1000;   // of one group, so that an example takes no time to speak of
 constexpr int most_events = 100'000;  // a policy that asks for ever more rollouts ends here
 
 // Prompts that refill a slot are of the mixed kind.
@@ -123,6 +124,10 @@ class Driver {
     for (const engine::Start& start : orders->start) {
       groups_[start.group].prompt = start.prompt;
       groups_[start.group].started += start.count;
+      if (groups_[start.group].started > most_rollouts) {
+        return Error{fmt::format("the policy starts more than {} rollouts in one group", most_rollouts),
+                     "an example stays small; `allot test` can decide on larger groups"};
+      }
       for (int i = 0; i < start.count; ++i) rollouts_.push_back({{start.group, start.first + i}});
     }
     for (const RolloutRef ref : orders->stop) {

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 from program import ALLOT, SOURCE, allot, policy_file
@@ -138,7 +139,7 @@ class Check(unittest.TestCase):
         self.assertEqual(allot("check", path, "--set", "least=3").code, 0)
         for setting, words in [("least=9", "least"), ("leest=3", "least"), ("least=x", "least")]:
             answer = allot("check", path, "--set", setting)
-            self.assertEqual(answer.code, 1, setting)
+            self.assertEqual(answer.code, 2, setting)
             self.assertIn(words, answer.err)
         for setting in ["least", "=3", "least="]:
             self.assertEqual(allot("check", path, "--set", setting).code, 2, setting)
@@ -245,7 +246,19 @@ class Explain(unittest.TestCase):
     def test_bad_input(self):
         self.assertEqual(allot("explain", policy_file(WRONG)).code, 1)
         self.assertEqual(allot("explain", "/nowhere/at_all.allot").code, 2)
-        self.assertEqual(allot("explain", policy_file(RIGHT), "--set", "least=99").code, 1)
+        self.assertEqual(allot("explain", policy_file(RIGHT), "--set", "least=99").code, 2)
+        folder = allot("explain", "stdlib")
+        self.assertEqual((folder.code, folder.out), (2, ""))
+        self.assertIn("stdlib is a folder", folder.err)
+
+    def test_a_policy_too_large_for_an_example_is_explained_at_once(self):
+        for size in ["1000000000", "1001"]:
+            began = time.time()
+            answer = allot("explain", policy_file(f"policy p\non size of batch b {{ start {size} each }}\n"))
+            self.assertEqual(answer.code, 0, answer.err)
+            self.assertIn("size", answer.out)
+            self.assertIn("more than 1000 rollouts", answer.err)
+            self.assertLess(time.time() - began, 2, "it took 6 s before it was bounded")
 
 
 class Help(unittest.TestCase):
@@ -295,7 +308,11 @@ class Runs(unittest.TestCase):
             self.assertIn(words[1], answer.err)
 
     def test_a_group_that_is_no_number(self):
-        self.assertEqual(allot("why", tempfile.mkdtemp(prefix="allot-test-"), "x").code, 2)
+        for word in ["x", "-1", "1.5", "nan", "99999999999999999999", ""]:
+            answer = allot("why", tempfile.mkdtemp(prefix="allot-test-"), word)
+            self.assertEqual((answer.code, answer.out), (2, ""), word)
+            self.assertIn("GROUP", answer.err, word)
+            self.assertLess(len(answer.err), 300, "309 digits of the largest double were shown")
 
 
 if __name__ == "__main__":
