@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "runtime/trial/record.h"
 
 namespace allot::trial {
@@ -20,11 +23,12 @@ namespace {
 struct Reader {
   const lang::Program& program;
   const std::vector<lang::Cell>& parameters;
+  Allowance& allowance;
 
   Result<std::vector<std::int64_t>> counts(lang::tree::ExprId id) const {
     const lang::tree::Expr& expr = (*program.tree)[id];
     if (expr.kind == ExprKind::Name) return parameter(expr.text);
-    auto value = literal(*program.tree, id);
+    auto value = literal(*program.tree, id, allowance);
     if (!value) return value.error();
     std::vector<std::int64_t> counts;
     for (const Value& item : value->kind == Value::Kind::List ? value->items : std::vector<Value>{*value}) {
@@ -42,10 +46,11 @@ struct Reader {
   }
 
   // Samples, as a list of indices or as a mask.
-  Result<std::vector<int>> samples(lang::tree::ExprId id) const {
-    auto value = literal(*program.tree, id);
+  Result<std::vector<int>> samples(lang::tree::ExprId id, std::string_view word) const {
+    auto value = literal(*program.tree, id, allowance);
     if (!value || value->kind != Value::Kind::List) {
-      return Error{"Expected samples are written as a list: `train [0, 3]`.", ""};
+      return Error{fmt::format("The samples that are expected are written as a list: `{} [1]`.", word),
+                   "`[]` expects none"};
     }
     std::vector<int> samples;
     for (std::size_t i = 0; i < value->items.size(); ++i) {
@@ -70,7 +75,7 @@ struct Reader {
   }
 
   Result<void> stop_where(Verdict& verdict, const Action& action) const {
-    auto stopped = samples(action.amount);
+    auto stopped = samples(action.amount, "stop where");
     if (!stopped) return stopped.error();
     verdict.rollouts = RolloutsField::StopWhere;
     verdict.stopped = *std::move(stopped);
@@ -82,7 +87,7 @@ struct Reader {
     if (action.target == "group") verdict.normalize = lang::Normalize::Group;
     if (action.target == "subset") verdict.normalize = lang::Normalize::Subset;
     if (action.amount < 0) return {};
-    auto subset = samples(action.amount);
+    auto subset = samples(action.amount, "train");
     if (!subset) return subset.error();
     verdict.subset = *std::move(subset);
     return {};
@@ -123,14 +128,15 @@ Verdict plain(Verdict verdict, Point point) {
 
 Result<Expected> read_expected(const lang::Program& program, const std::vector<lang::Cell>& parameters,
                                const lang::tree::Verdict& verdict) {
-  const Reader reader{program, parameters};
+  Allowance allowance;
+  const Reader reader{program, parameters, allowance};
   Expected expected;
   for (const Action& action : verdict.actions) {
     auto read = reader.read(expected.verdict, action);
     if (!read) return read.error();
   }
   if (verdict.because < 0) return expected;
-  auto reason = literal(*program.tree, verdict.because);
+  auto reason = literal(*program.tree, verdict.because, allowance);
   if (!reason || reason->kind != Value::Kind::String) return Error{"An expected reason is a plain string.", ""};
   expected.with_reason = true;
   expected.verdict.reason = reason->text;
@@ -145,9 +151,31 @@ bool matches(const Expected& expected, const Verdict& got, Point point) {
          (!expected.with_reason || a.reason == b.reason);
 }
 
+namespace {
+
+// `samples` after the first `word` of the text.
+void put_after(std::string& text, std::string_view word, const std::vector<int>& samples) {
+  const std::size_t at = text.find(word);
+  if (at != std::string::npos) text.insert(at + word.size(), fmt::format(" [{}]", fmt::join(samples, ", ")));
+}
+
+}  // namespace
+
+std::string describe_actions(const Verdict& verdict) {
+  std::string text = engine::words(verdict);
+  if (verdict.rollouts == RolloutsField::StopWhere) put_after(text, "stop where", verdict.stopped);
+  if (verdict.group != GroupField::Train) return text;
+  std::string train = "train";
+  if (verdict.subset) put_after(train, "train", *verdict.subset);
+  if (verdict.normalize == lang::Normalize::Group) train += ", normalize over group";
+  if (verdict.normalize == lang::Normalize::Subset) train += ", normalize over subset";
+  if (const std::size_t at = text.find("train"); at != std::string::npos) text.replace(at, 5, train);
+  return text;
+}
+
 std::string describe(const Verdict& verdict) {
   const std::string because = verdict.reason.empty() ? "" : " because \"" + verdict.reason + "\"";
-  return engine::words(verdict) + because;
+  return describe_actions(verdict) + because;
 }
 
 }  // namespace allot::trial

@@ -23,6 +23,9 @@ Result<Expected> read_expected(const lang::Program& program, const std::vector<l
 // A field that is left out is the default of the point: `continue` while rollouts run, `train`, `leave`.
 bool matches(const Expected& expected, const engine::Verdict& got, lang::Point point);
 
+// "train [5], normalize over group": what decisions do, with the samples meant.
+std::string describe_actions(const engine::Verdict& verdict);
+
 // "stop, drop because …"
 std::string describe(const engine::Verdict& verdict);
 

@@ -68,34 +68,49 @@ Result<Value> real_literal(const Expr& expr, double scale) {
   return make(Value::Kind::Real, 0, real * scale);
 }
 
-constexpr std::size_t most_items = 1'000'000;
+Error too_many() {
+  return {fmt::format("The lists of a test have at most {} elements, all together.", Allowance::most),
+          "test with fewer rollouts or turns"};
+}
 
-Result<Value> repeat(const Value& list, const Value& times) {
+// All elements, those of inner lists too.
+std::size_t elements(const Value& value) {
+  std::size_t count = value.items.size();
+  for (const Value& item : value.items) count += elements(item);
+  return count;
+}
+
+Result<Value> repeat(const Value& list, const Value& times, Allowance& allowance) {
   if (list.kind != Value::Kind::List || times.kind != Value::Kind::Int || times.integer < 0) {
     return Error{"In a record, `*` repeats a list: `[x] * 4`.", ""};
   }
   Value result = make(Value::Kind::List, 0, 0);
-  if (list.items.size() * static_cast<std::size_t>(times.integer) > most_items) {
-    return Error{fmt::format("A list of a record has at most {} elements.", most_items), ""};
-  }
+  const std::size_t size = elements(list);
+  const auto count = static_cast<std::size_t>(times.integer);
+  if (size == 0) return result;
+  // By division: the product may not fit.
+  if (count > allowance.left / size) return too_many();
+  allowance.left -= count * size;
   for (std::int64_t i = 0; i < times.integer; ++i) {
     result.items.insert(result.items.end(), list.items.begin(), list.items.end());
   }
   return result;
 }
 
-Result<Value> list_literal(const File& tree, const Expr& expr, Value::Kind kind) {
+Result<Value> list_literal(const File& tree, const Expr& expr, Value::Kind kind, Allowance& allowance) {
   Value list = make(kind, 0, 0);
   for (const auto id : expr.args) {
-    auto item = literal(tree, id);
+    auto item = literal(tree, id, allowance);
     if (!item) return item.error();
+    if (allowance.left == 0) return too_many();
+    --allowance.left;
     list.items.push_back(*std::move(item));
   }
   return list;
 }
 
-Result<Value> beta_literal(const File& tree, const Expr& expr) {
-  auto arguments = list_literal(tree, expr, Value::Kind::List);
+Result<Value> beta_literal(const File& tree, const Expr& expr, Allowance& allowance) {
+  auto arguments = list_literal(tree, expr, Value::Kind::List, allowance);
   if (!arguments) return arguments.error();
   if (expr.text != "beta" || arguments->items.size() != 2 || !is_number(arguments->items[0]) ||
       !is_number(arguments->items[1])) {
@@ -106,13 +121,13 @@ Result<Value> beta_literal(const File& tree, const Expr& expr) {
   return beta;
 }
 
-Result<Value> binary_literal(const File& tree, const Expr& expr) {
-  auto left = literal(tree, expr.args.at(0));
+Result<Value> binary_literal(const File& tree, const Expr& expr, Allowance& allowance) {
+  auto left = literal(tree, expr.args.at(0), allowance);
   if (!left) return left.error();
-  auto right = literal(tree, expr.args.at(1));
+  auto right = literal(tree, expr.args.at(1), allowance);
   if (!right) return right.error();
   if (expr.op != "*") return Error{"A record holds values; the only operation is `[x] * n`.", ""};
-  return left->kind == Value::Kind::List ? repeat(*left, *right) : repeat(*right, *left);
+  return left->kind == Value::Kind::List ? repeat(*left, *right, allowance) : repeat(*right, *left, allowance);
 }
 
 Result<Value> negated(Result<Value> value) {
@@ -132,7 +147,7 @@ Value string_literal(const Expr& expr) {
 
 }  // namespace
 
-Result<Value> literal(const File& tree, lang::tree::ExprId id) {
+Result<Value> literal(const File& tree, lang::tree::ExprId id, Allowance& allowance) {
   const Expr& expr = tree[id];
   switch (expr.kind) {
     case ExprKind::Integer: return integer_literal(expr);
@@ -141,11 +156,11 @@ Result<Value> literal(const File& tree, lang::tree::ExprId id) {
     case ExprKind::Bool: return make(Value::Kind::Bool, expr.text == "true", 0);
     case ExprKind::Undefined: return Value{};
     case ExprKind::String: return string_literal(expr);
-    case ExprKind::List: return list_literal(tree, expr, Value::Kind::List);
-    case ExprKind::Call: return beta_literal(tree, expr);
-    case ExprKind::Binary: return binary_literal(tree, expr);
+    case ExprKind::List: return list_literal(tree, expr, Value::Kind::List, allowance);
+    case ExprKind::Call: return beta_literal(tree, expr, allowance);
+    case ExprKind::Binary: return binary_literal(tree, expr, allowance);
     case ExprKind::Unary:
-      if (expr.op == "-") return negated(literal(tree, expr.args.at(0)));
+      if (expr.op == "-") return negated(literal(tree, expr.args.at(0), allowance));
       break;
     default: break;
   }
@@ -158,16 +173,61 @@ using engine::GroupLog;
 using engine::LiveGroup;
 using engine::RolloutLog;
 
+constexpr std::size_t most_rollouts = 4096;
+
+Error wrong(std::string_view name, std::string_view what, std::string_view example) {
+  return {fmt::format("`{}` is {}.", name, what), fmt::format("for example `{}: {}`", name, example)};
+}
+
+// A list with an entry a rollout.
+Result<void> of_rollouts(std::string_view name, const Value& value, std::string_view what, std::string_view example) {
+  if (value.kind != Value::Kind::List) return wrong(name, what, example);
+  if (value.items.size() > most_rollouts) {
+    return Error{fmt::format("`{}` is of {} rollouts.", name, value.items.size()),
+                 fmt::format("a group of a test has at most {}", most_rollouts)};
+  }
+  return {};
+}
+
+// A single fact: counts are not negative, probabilities lie in 0..1.
+Result<void> fits(std::string_view name, const Value& value, const lang::Type& type) {
+  constexpr std::int64_t most_count = 1'000'000'000;
+  if (value.kind == Value::Kind::Undefined && type.optional) return {};
+  switch (type.base) {
+    case Base::Bool:
+      if (value.kind != Value::Kind::Bool) return wrong(name, "true or false", "true");
+      return {};
+    case Base::Int:
+      if (value.kind != Value::Kind::Int || value.integer < 0 || value.integer > most_count) {
+        return wrong(name, fmt::format("a whole number in 0..{}", most_count), "4");
+      }
+      return {};
+    case Base::Real:
+      if (!is_number(value)) return wrong(name, "a number", "0.5");
+      if (type.prob && (number(value) < 0 || number(value) > 1)) return wrong(name, "a number in 0..1", "0.5");
+      return {};
+    case Base::Prompt:
+      if (value.kind != Value::Kind::String) return wrong(name, "a text", "\"a task\"");
+      return {};
+    default: return {};
+  }
+}
+
 RolloutLog& rollout_at(GroupLog& log, std::size_t sample) {
   while (log.rollouts.size() <= sample) log.rollouts.emplace_back();
   return log.rollouts[sample];
 }
 
+constexpr std::string_view actions_form = "a list with one list of texts a rollout";
+constexpr std::string_view actions_example = "[[\"look\", \"go\"], [\"look\"]]";
+
 Result<void> read_actions(GroupLog& log, const Value& lists) {
+  if (auto list = of_rollouts("actions", lists, actions_form, actions_example); !list) return list.error();
   for (std::size_t sample = 0; sample < lists.items.size(); ++sample) {
     rollout_at(log, sample);
+    if (lists.items[sample].kind != Value::Kind::List) return wrong("actions", actions_form, actions_example);
     for (const Value& action : lists.items[sample].items) {
-      if (action.kind != Value::Kind::String) return Error{"`actions` holds one list of strings a rollout.", ""};
+      if (action.kind != Value::Kind::String) return wrong("actions", actions_form, actions_example);
       engine::Turn turn;
       turn.action = action.text;
       turn.valid = action.text != "invalid";
@@ -179,11 +239,14 @@ Result<void> read_actions(GroupLog& log, const Value& lists) {
 
 // A scored rollout has ended; an unscored one may still run.
 Result<void> read_rewards(GroupLog& log, const Value& rewards, bool raw) {
+  constexpr std::string_view form = "a list with one number a rollout, or `undefined`";
+  const std::string_view name = raw ? "raw_rewards" : "rewards";
+  if (auto list = of_rollouts(name, rewards, form, "[1, 0, undefined]"); !list) return list.error();
   for (std::size_t sample = 0; sample < rewards.items.size(); ++sample) {
     const Value& reward = rewards.items[sample];
     RolloutLog& rollout = rollout_at(log, sample);
     if (reward.kind == Value::Kind::Undefined) continue;
-    if (!is_number(reward)) return Error{"`rewards` holds one number a rollout, or `undefined`.", ""};
+    if (!is_number(reward)) return wrong(name, form, "[1, 0, undefined]");
     (raw ? rollout.raw_reward : rollout.reward) = number(reward);
     if (!raw) rollout.status = engine::Status::Completed;
   }
@@ -191,9 +254,12 @@ Result<void> read_rewards(GroupLog& log, const Value& rewards, bool raw) {
 }
 
 Result<void> read_tokens(GroupLog& log, const Value& tokens) {
-  if (tokens.kind != Value::Kind::List) return Error{"`tokens` of a record is a list, one count a rollout.", ""};
+  constexpr std::string_view form = "a count, or a list with one count a rollout";
+  if (auto list = of_rollouts("tokens", tokens, form, "[120, 80]"); !list) return list.error();
   for (std::size_t sample = 0; sample < tokens.items.size(); ++sample) {
-    if (tokens.items[sample].kind == Value::Kind::Int) rollout_at(log, sample).tokens = tokens.items[sample].integer;
+    const Value& count = tokens.items[sample];
+    if (!fits("tokens", count, lang::row(Fact::RolloutTokens).type)) return wrong("tokens", form, "[120, 80]");
+    rollout_at(log, sample).tokens = count.integer;
   }
   return {};
 }
@@ -226,6 +292,7 @@ Result<void> read_field(Record& record, const std::string& name, Value value) {
   if (name == "rewards" || name == "raw_rewards") return read_rewards(log, value, name == "raw_rewards");
   if (name == "tokens" && value.kind == Value::Kind::List) return read_tokens(log, value);
   if (name == "prompt") {
+    if (auto text = fits(name, value, lang::row(Fact::PromptKey).type); !text) return text.error();
     log.prompt = value.text;
     return {};
   }
@@ -235,27 +302,51 @@ Result<void> read_field(Record& record, const std::string& name, Value value) {
     return Error{fmt::format("A group has no fact {}.", name),
                  near.empty() ? "" : fmt::format("did you mean {}?", near)};
   }
+  if (auto value_fits = fits(name, value, row->type); !value_fits) return value_fits.error();
+  if (row->fact == Fact::Started && value.integer > static_cast<std::int64_t>(most_rollouts)) {
+    return Error{fmt::format("A group of a test has at most {} rollouts.", most_rollouts), ""};
+  }
   if (row->fact == Fact::Wave) log.wave = static_cast<int>(value.integer);
   if (row->fact == Fact::Round) log.round = static_cast<int>(value.integer);
   if (row->fact == Fact::Slot) log.slot = static_cast<int>(value.integer);
   if (row->fact == Fact::Planned) log.planned = static_cast<int>(value.integer);
-  if (row->fact == Fact::Started && value.integer > 0 && value.integer <= 4096) {
+  if (row->fact == Fact::Started && value.integer > 0) {
     rollout_at(log, static_cast<std::size_t>(value.integer - 1));
   }
   record.facts.insert_or_assign(row->fact, std::move(value));
   return {};
 }
 
-Result<Record> read_group(const lang::Program& program, const std::vector<Cell>& parameters, const Expr& expr) {
+// Lists of one group are of the same rollouts.
+struct Lengths {
+  std::string first;
+  std::size_t length = 0;
+
+  Result<void> same(const std::string& name, const Value& value) {
+    if (value.kind != Value::Kind::List) return {};
+    if (first.empty()) {
+      first = name;
+      length = value.items.size();
+    }
+    if (value.items.size() == length) return {};
+    return Error{fmt::format("`{}` is of {} rollouts, `{}` of {}.", first, length, name, value.items.size()),
+                 "write one entry a rollout in each: [] where it did nothing, undefined where it has no reward"};
+  }
+};
+
+Result<Record> read_group(const lang::Program& program, const std::vector<Cell>& parameters, const Expr& expr,
+                          Allowance& allowance) {
   Record record;
   record.group = std::make_unique<LiveGroup>();
   LiveGroup& group = *record.group;
   group.log.prompt = std::string(1, 'p');  // gcc 12 sees an overlap in assigning the literal
   group.log.group = 0;
   for (const lang::State& state : program.states) group.state.push_back(state.initial);
+  Lengths lengths;
   for (std::size_t i = 0; i < expr.args.size(); ++i) {
-    auto value = literal(*program.tree, expr.args[i]);
+    auto value = literal(*program.tree, expr.args[i], allowance);
     if (!value) return value.error();
+    if (auto same = lengths.same(expr.labels.at(i), *value); !same) return same.error();
     auto read = read_field(record, expr.labels.at(i), *std::move(value));
     if (!read) return read.error();
   }
@@ -272,15 +363,35 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
   return record;
 }
 
-Result<Record> read_batch(const lang::Program& program, const Expr& expr) {
+// A list of prompts by name, or how many different ones there are.
+Result<std::vector<std::string>> read_prompts(const Value& value) {
+  constexpr std::string_view form = "a list of texts, or how many prompts there are";
+  constexpr std::int64_t most_prompts = 65'536;
+  std::vector<std::string> prompts;
+  if (value.kind == Value::Kind::Int && value.integer >= 1 && value.integer <= most_prompts) {
+    for (std::int64_t i = 1; i <= value.integer; ++i) prompts.push_back(fmt::format("p{}", i));
+    return prompts;
+  }
+  if (value.kind != Value::Kind::List || value.items.empty()) return wrong("prompts", form, "4");
+  for (const Value& prompt : value.items) {
+    if (prompt.kind != Value::Kind::String) return wrong("prompts", form, "[\"a\", \"b\"]");
+    prompts.push_back(prompt.text);
+  }
+  return prompts;
+}
+
+Result<Record> read_batch(const lang::Program& program, const Expr& expr, Allowance& allowance) {
   Record record;
   for (std::size_t i = 0; i < expr.args.size(); ++i) {
-    auto value = literal(*program.tree, expr.args[i]);
+    auto value = literal(*program.tree, expr.args[i], allowance);
     if (!value) return value.error();
     const std::string& name = expr.labels.at(i);
     if (name == "prompts") {
-      for (const Value& prompt : value->items) record.prompts.push_back(prompt.text);
+      auto prompts = read_prompts(*value);
+      if (!prompts) return prompts.error();
+      record.prompts = *std::move(prompts);
     } else if (const lang::FactRow* row = lang::find_fact(lang::Subject::Batch, name)) {
+      if (auto value_fits = fits(name, *value, row->type); !value_fits) return value_fits.error();
       record.facts.insert_or_assign(row->fact, *std::move(value));
     } else {
       return Error{fmt::format("A batch of a test has no fact {}.", name), "give prompts, slots or size"};
@@ -293,10 +404,10 @@ Result<Record> read_batch(const lang::Program& program, const Expr& expr) {
 }  // namespace
 
 Result<Record> read_record(const lang::Program& program, const std::vector<Cell>& parameters,
-                           const lang::tree::Given& given) {
+                           const lang::tree::Given& given, Allowance& allowance) {
   const Expr& expr = (*program.tree)[given.value];
-  if (expr.kind == ExprKind::Record && expr.text == "group") return read_group(program, parameters, expr);
-  if (expr.kind == ExprKind::Record && expr.text == "batch") return read_batch(program, expr);
+  if (expr.kind == ExprKind::Record && expr.text == "group") return read_group(program, parameters, expr, allowance);
+  if (expr.kind == ExprKind::Record && expr.text == "batch") return read_batch(program, expr, allowance);
   return Error{fmt::format("`given {}` is neither a group nor a batch.", given.name.text),
                "write group { … } or batch { … }"};
 }

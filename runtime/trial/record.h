@@ -24,7 +24,14 @@ struct Value {
 
   lang::Cell cell(lang::Base base) const;  // as a fact, parameter or state of that base
 };
-Result<Value> literal(const lang::tree::File& tree, lang::tree::ExprId id);
+
+// How many elements the lists of one test may still have, all together: a short text can ask for more than there is
+// memory (`[["a"] * n] * n`).
+struct Allowance {
+  static constexpr std::size_t most = 1'000'000;
+  std::size_t left = most;
+};
+Result<Value> literal(const lang::tree::File& tree, lang::tree::ExprId id, Allowance& allowance);
 
 struct Record {
   std::unique_ptr<engine::LiveGroup> group;         // of a group's record
@@ -35,6 +42,6 @@ struct Record {
 };
 
 Result<Record> read_record(const lang::Program& program, const std::vector<lang::Cell>& parameters,
-                           const lang::tree::Given& given);
+                           const lang::tree::Given& given, Allowance& allowance);
 
 }  // namespace allot::trial

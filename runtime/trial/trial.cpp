@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -90,12 +91,12 @@ class Trial {
   std::optional<Error> read_given(const tree::Given& given) {
     for (std::size_t i = 0; i < program_.states.size(); ++i) {
       if (program_.states[i].name != given.name.text) continue;
-      auto value = literal(*program_.tree, given.value);
+      auto value = literal(*program_.tree, given.value, allowance_);
       if (!value) return value.error();
       given_states_.emplace_back(i, value->cell(program_.states[i].type.base));
       return std::nullopt;
     }
-    auto record = read_record(program_, parameters_, given);
+    auto record = read_record(program_, parameters_, given, allowance_);
     if (!record) return record.error();
     records_.insert_or_assign(given.name.text, *std::move(record));
     return std::nullopt;
@@ -125,7 +126,7 @@ class Trial {
     }
     auto expected = read_expected(program_, parameters_, expect.verdict);
     if (!expected) return expected.error();
-    report.expected = expect.verdict.actions.empty() ? "any verdict" : engine::words(expected->verdict);
+    report.expected = expect.verdict.actions.empty() ? "any verdict" : describe_actions(expected->verdict);
     if (expected->with_reason) report.expected += " because \"" + expected->verdict.reason + "\"";
     auto verdict = ask(program_, executables_, handler, record->second, report.trace);
     if (!verdict) return verdict.error();
@@ -158,7 +159,7 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
-    trace = trace_of(program, handler, question, answer, prompts);
+    trace = trace_of(program, handler, question, answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
     if (executables.native) {
       Answer other;
@@ -229,12 +230,20 @@ class Trial {
   }
 
   static std::string trace_of(const lang::Program& program, const lang::Handler& handler, const Question& question,
-                              const Answer& answer, const std::vector<std::string>& prompts) {
+                              const Answer& answer, const std::vector<std::string>& prompts,
+                              const std::vector<Cell>& parameters) {
     std::string trace;
     for (std::size_t i = 0; i < handler.reads.size(); ++i) {
       const lang::ReadKey& key = handler.reads[i];
       const bool prompt = key.type.base == lang::Base::Prompt;
       trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(question.reads()[i], key.type));
+    }
+    std::set<std::int32_t> shown;
+    for (const lang::Node& node : handler.nodes) {
+      if (node.op != lang::Op::Parameter || !shown.insert(node.index).second) continue;
+      const lang::Parameter& parameter = program.parameters[static_cast<std::size_t>(node.index)];
+      const Cell& value = parameters[static_cast<std::size_t>(node.index)];
+      trace += fmt::format("{} = {}\n", parameter.name, lang::show(value, parameter.type));
     }
     const Verdict verdict = resolve(program, handler, answer, prompts);
     if (verdict.rule < 0) return trace + "no rule held\n";
@@ -290,6 +299,7 @@ class Trial {
   engine::StateStore store_;
   engine::Ledger ledger_;
   Executables executables_;
+  Allowance allowance_;
   std::map<std::string, Record> records_;
   std::vector<std::pair<std::size_t, Cell>> given_states_;
 };

@@ -51,6 +51,22 @@ class Documents(unittest.TestCase):
                     seen += 1
         self.assertGreaterEqual(seen, 9)
 
+    def test_statistics_are_called_as_their_table_shows(self):
+        text = (SOURCE / "docs" / "language.md").read_text()
+        section = text.split("## Statistics of actions\n")[1].split("\n## ")[0]
+        calls = [span for span in re.findall(r"`([^`]+)`", section) if "(" in span]
+        words = {"DISTANCE": "edit_distance", "PADDING": "padded", "UNIT": "bits", "N": "5"}
+        for call in calls:
+            for distance in ("edit_distance", "normalized_edit_distance", "bigram_jaccard"):
+                words["DISTANCE"] = distance
+                written = re.sub(r"\b(DISTANCE|PADDING|UNIT|N)\b", lambda word: words[word.group()], call)
+                if "r.actions" in written and "g.rollouts" not in written:
+                    written = f"size([{written} for r in g.rollouts])"
+                with self.subTest(call):
+                    checked = allot("check", policy_file(f"policy p\non finish of group g {{ report x = {written} }}\n"))
+                    self.assertEqual(checked.code, 0, checked.err)
+        self.assertGreaterEqual(len(calls), 8)
+
     def test_links_lead_somewhere(self):
         for document in DOCUMENTS:
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):

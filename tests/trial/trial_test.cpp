@@ -177,6 +177,82 @@ test "the second" { given g = group { turn: 10 }
   CHECK(reports.front().title == "the second");
 }
 
+TEST_CASE("a record that no group could have is refused, with what to write") {
+  const auto error = [](const std::string& record) {
+    const auto reports = run("policy p\non finish of group g { train }\ntest \"t\" { given g = " + record +
+                             "\n expect finish(g) is train }\n");
+    REQUIRE(reports.size() == 1);
+    CHECK_FALSE(reports.front().passed);
+    return reports.front().error;
+  };
+  const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
+  CHECK(has(error("group { rewards: \"abc\" }"), "for example `rewards: [1, 0, undefined]`"));
+  CHECK(has(error("group { rewards: 1 }"), "for example `rewards: [1, 0, undefined]`"));
+  CHECK(has(error("group { rewards: [\"a\"] }"), "for example `rewards: [1, 0, undefined]`"));
+  CHECK(has(error("group { actions: [\"look\"] }"), "for example `actions: "));
+  CHECK(has(error("group { actions: [[1]] }"), "for example `actions: "));
+  CHECK(has(error("group { tokens: [1, -1] }"), "for example `tokens: "));
+  CHECK(has(error("group { started: -1 }"), "`started` is a whole number in 0.."));
+  CHECK(has(error("group { turn: -1 }"), "`turn` is a whole number in 0.."));
+  CHECK(has(error("group { turn: 1.5 }"), "`turn` is a whole number in 0.."));
+  CHECK(has(error("group { turn: 5_000_000_000 }"), "`turn` is a whole number in 0.."));
+  CHECK(has(error("group { started: 5000 }"), "at most 4096 rollouts"));
+  CHECK(has(error("group { hit_rate: 2 }"), "`hit_rate` is a number in 0..1"));
+  CHECK(has(error("group { flat: 1 }"), "`flat` is true or false"));
+  CHECK(has(error("group { prompt: 1 }"), "`prompt` is a text"));
+  CHECK(has(error("group { rewards: [1, 0, 1], actions: [[\"a\"]] }"), "`rewards` is of 3 rollouts, `actions` of 1."));
+}
+
+TEST_CASE("the lists of a test have an end, however they are written") {
+  const std::string list = GENERATE(std::string("actions: [[\"a\"] * 1_000_000] * 1_000_000"),
+                                    std::string("rewards: [1, 0] * 4611686018427387905"),
+                                    std::string("rewards: [1, 0] * 9223372036854775807"),
+                                    std::string("actions: [[\"a\"] * 1000] * 1000"),
+                                    std::string("actions: [[[] * 1000] * 1000] * 1000"));
+  const auto reports = run("policy p\non finish of group g { train }\ntest \"t\" { given g = group { " + list +
+                           " }\n expect finish(g) is train }\n");
+  REQUIRE(reports.size() == 1);
+  INFO(list << ": " << reports.front().error);
+  CHECK(reports.front().error.find("at most 1000000 elements") != std::string::npos);
+}
+
+TEST_CASE("samples are shown, and said how to be written") {
+  const auto reports = run(R"(policy p
+param low: real = 0.5
+on turn 1 of group g { stop where r.sample > 0 }
+on finish of group g { train g.rewards > low }
+test "train" { given g = group { rewards: [0, 0, 0, 0, 0, 1] }
+  expect finish(g) is train [4] }
+test "stop" { given g = group { actions: [["a"], ["a"]] }
+  expect turn(g) is stop where [0] }
+test "a condition" { given g = group { actions: [["a"], ["a"]] }
+  expect turn(g) is stop where r.sample > 0 }
+test "right" { given g = group { actions: [["a"], ["a"]] }
+  expect turn(g) is stop where [1] }
+)");
+  REQUIRE(reports.size() == 4);
+  CHECK(reports[0].expects.front().expected == "train [4]");
+  CHECK(reports[0].expects.front().got == "train [5]");
+  CHECK(reports[0].expects.front().trace.find("low = 0.5\n") != std::string::npos);
+  CHECK(reports[1].expects.front().expected == "stop where [0]");
+  CHECK(reports[1].expects.front().got == "stop where [1]");
+  CHECK(reports[2].expects.front().got.find("`stop where [1]`") != std::string::npos);
+  CHECK(reports[3].passed);
+}
+
+TEST_CASE("a batch of so many prompts") {
+  const auto reports = run(R"(policy p
+on size of batch b { start [if b.size > 3 then 2 else 1 for p in b.prompts] each }
+test "four" { given b = batch { prompts: 4 }
+  expect size(b) is start [2, 2, 2, 2] each }
+test "none" { given b = batch { prompts: 0 }
+  expect size(b) is start 1 each }
+)");
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[0].passed);
+  CHECK(reports[1].error.find("for example `prompts: 4`") != std::string::npos);
+}
+
 TEST_CASE("every policy of the standard library passes its own tests") {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ALLOT_SOURCE_DIR) + "/stdlib")) {
