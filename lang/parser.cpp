@@ -177,7 +177,10 @@ class Parser {
 
 std::optional<tree::File> parse(const Source& source, Diagnostics& diagnostics) {
   const auto scanned = scan(source, diagnostics);
-  if (!scanned) return std::nullopt;
+  // A file with too many parts is not read any further: what it would cost is what the limit is for.
+  const auto& found = diagnostics.all();
+  const bool too_many = std::any_of(found.begin(), found.end(), [](const auto& each) { return each.code == "E0024"; });
+  if (!scanned || too_many) return std::nullopt;
   return Parser(source, diagnostics).run(*scanned);
 }
 

@@ -22,7 +22,7 @@ std::optional<Program> check(std::shared_ptr<const Source> source, Diagnostics& 
   program.doc = tree->doc;
   program.source = source;
   program.tree = tree;
-  checker::Policy policy{*source, *tree, program, diagnostics, {}, false, 0, false, {}, {}, {}, {}};
+  checker::Policy policy{*source, *tree, program, diagnostics, {}, false, 0, false, {}, {}, {}, {}, 0};
   policy.unread = diagnostics.has_errors();
   checker::declare_unread(policy);
   checker::declare_parameters(policy);
@@ -53,7 +53,7 @@ std::optional<Program> check_expression(std::shared_ptr<const Source> source, Di
   program.source = source;
   program.tree = tree;
   program.reports = {"value"};
-  checker::Policy policy{*source, *tree, program, diagnostics, {}, false, 0, false, {}, {}, {}, {}};
+  checker::Policy policy{*source, *tree, program, diagnostics, {}, false, 0, false, {}, {}, {}, {}, 0};
   checker::Builder builder(policy);
   checker::Where where;
   where.constant = true;

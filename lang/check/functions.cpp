@@ -5,6 +5,7 @@
 
 #include "lang/check/declarations.h"
 #include "lang/check/expressions.h"
+#include "lang/limits.h"
 
 namespace allot::lang::checker {
 namespace {
@@ -104,7 +105,14 @@ void check_body(Policy& policy, std::size_t index) {
     broken = broken || policy.diagnostics.all()[i].severity == Severity::Error;
   }
   if (broken) policy.broken_functions[index] = 1;
-  if (!policy.too_large) policy.nodes = nodes_before;
+  policy.body_nodes += policy.nodes - nodes_before;
+  if (policy.too_large) return;
+  policy.nodes = nodes_before;
+  // A chain of functions is put in place anew for each of them: all bodies together have a bound too.
+  if (policy.body_nodes <= 2 * limits.typed_nodes) return;
+  policy.too_large = true;
+  policy.error("E0108", function.name.span, "the functions are too large once they stand in place of their calls", "",
+               "call functions less deeply");
 }
 
 }  // namespace

@@ -218,6 +218,11 @@ NodeId Expressions::budget(tree::ExprId id, const std::string& word, std::string
                   near_help(word, {"left", "spent", "total", "rollouts", "tokens", "calls", "seconds"}));
     return poison;
   }
+  if (where_.eval) {
+    policy_.error("E0404", span, quoted(policy_.text(id)) + " is known in a run only", "",
+                  "`allot eval` has no run: write a number in its place");
+    return poison;
+  }
   const std::vector<Budget>& budgets = policy_.program.budgets;
   if (unit.empty()) {
     if (budgets.size() != 1) {

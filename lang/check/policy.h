@@ -32,6 +32,7 @@ struct Policy {
   std::optional<Span> first_refill;  // where `refill` is answered first
   std::set<std::string> told;
   std::vector<char> broken_functions;  // by index into tree.functions: calls give poison
+  int body_nodes = 0;                  // typed nodes of all functions, each checked by itself
 
   // True the first time: the same mistake about the same thing is told once.
   bool first_time(std::string_view code, std::string_view thing);

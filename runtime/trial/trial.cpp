@@ -124,6 +124,7 @@ class Trial {
       return Error{fmt::format("no handler of `{}` answers here{}", expect.point,
                                *point == Point::Turn ? fmt::format(" (turn is {})", number) : ""), ""};
     }
+    report.expected = "a verdict that can be compared";
     auto expected = read_expected(program_, parameters_, expect.verdict);
     if (!expected) return expected.error();
     report.expected = expect.verdict.actions.empty() ? "any verdict" : describe_actions(expected->verdict);

@@ -231,11 +231,24 @@ TEST_CASE("an expression of its own may walk lists, and is told that it has no r
     INFO(fine);
     CHECK((shown(fine).empty() || std::string(fine).find(" y ") != std::string::npos));
   }
-  for (const char* const run : {"iteration", "epoch + 1", "draw(\"a\")"}) {
+  for (const char* const run : {"iteration", "epoch + 1", "draw(\"a\")", "budget.left"}) {
     INFO(run << "\n" << shown(run));
     CHECK(shown(run).find("is known in a run only") != std::string::npos);
     CHECK(shown(run).find("write a literal") == std::string::npos);
   }
+}
+
+TEST_CASE("a file with too many parts is not read on, and a long chain of functions has a bound") {
+  const auto chain = [](int count) {
+    std::string text = "policy p\nfn f0(x: real) -> real = x\n";
+    for (int i = 1; i < count; ++i) {
+      text += "fn f" + std::to_string(i) + "(x: real) -> real = f" + std::to_string(i - 1) + "(x) + 1.0\n";
+    }
+    return check(text + "on finish of group g { train }\n").codes;
+  };
+  CHECK(chain(20'000) == Codes{"E0024"});
+  CHECK(chain(1900) == Codes{"E0108"});
+  CHECK(chain(20).count("E0108") == 0);
 }
 
 TEST_CASE("several mistakes are told in one run, each once") {
