@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/journal.h"
@@ -106,6 +107,25 @@ Json optional_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+// State that was written at a barrier tells that there was a journal; a gap in its numbers, that a segment is lost.
+Result<void> check_journal(const std::filesystem::path& run) {
+  const std::filesystem::path folder = run / "journal";
+  std::error_code ignored;
+  const std::vector<std::filesystem::path> files = segments(folder);
+  if (files.empty() && std::filesystem::exists(run / "state.json", ignored)) {
+    return Error{fmt::format("The journal of this run is missing: {} holds no segments, but state.json tells of decisions.",
+                             folder.string()),
+                 "put the journal folder back, or start a new run in another folder"};
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string expected = fmt::format("{:06}.jsonl", i + 1);
+    if (files[i].filename() == expected) continue;
+    return Error{fmt::format("A segment of the journal is missing: there is {}, but no {}.", files[i].string(), expected),
+                 "put the segment back, or start a new run in another folder"};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view name(Carried carried) {
@@ -142,6 +162,7 @@ Audit::Audit(Audit&&) noexcept = default;
 Audit& Audit::operator=(Audit&&) noexcept = default;
 
 Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
+  if (auto kept = check_journal(settings.run_folder); !kept) return kept.error();
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;

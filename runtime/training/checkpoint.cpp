@@ -72,8 +72,7 @@ Result<Checkpoint> read_checkpoint(const std::filesystem::path& folder, Device d
     return Checkpoint{std::move(base->model), std::move(base->tokenizer), *std::move(optimizer),
                       root.at("optimizer_steps").get<std::int64_t>(), std::move(state)};
   } catch (const json::exception& problem) {
-    return Error{(folder / "training.json").string() + " is damaged: " + problem.what(),
-                 "resume from an earlier checkpoint"};
+    return damaged(folder / "training.json", *text, problem, "put back a copy of the checkpoint folder, or start a new run");
   }
 }
 

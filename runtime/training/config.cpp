@@ -94,8 +94,7 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
   try {
     return parse(json::parse(*text));
   } catch (const json::exception& problem) {
-    return Error{(folder / "config.json").string() + " is not a usable model configuration: " + problem.what(),
-                 "the file may be cut short; take it again from where the model came from"};
+    return damaged(folder / "config.json", *text, problem, "take the file again from where the model came from");
   }
 }
 

@@ -10,6 +10,13 @@
 namespace allot::training {
 namespace {
 
+constexpr std::array<std::pair<PolicyLoss, std::string_view>, 6> loss_names = {{{PolicyLoss::PpoClip, "ppo"},
+                                                                                {PolicyLoss::Gspo, "gspo"},
+                                                                                {PolicyLoss::Cispo, "cispo"},
+                                                                                {PolicyLoss::CispoTrl, "cispo_trl"},
+                                                                                {PolicyLoss::SoftGate, "soft_gate"},
+                                                                                {PolicyLoss::Gmpo, "gmpo"}}};
+
 using at::Tensor;
 
 // verl's limit for log ratios before exp.
@@ -96,16 +103,16 @@ Tensor kl_token(const KlEstimator& kl, const Tensor& logp, const Tensor& ref) {
 }
 
 Result<PolicyLoss> parse_policy_loss(std::string_view text) {
-  constexpr std::array<std::pair<PolicyLoss, std::string_view>, 6> names = {{{PolicyLoss::PpoClip, "ppo"},
-                                                                             {PolicyLoss::Gspo, "gspo"},
-                                                                             {PolicyLoss::Cispo, "cispo"},
-                                                                             {PolicyLoss::CispoTrl, "cispo_trl"},
-                                                                             {PolicyLoss::SoftGate, "soft_gate"},
-                                                                             {PolicyLoss::Gmpo, "gmpo"}}};
-  for (const auto& [kind, word] : names)
+  for (const auto& [kind, word] : loss_names)
     if (word == text) return kind;
   return Error{"there is no policy loss \"" + std::string(text) + "\"",
                "choose one of ppo, gspo, cispo, cispo_trl, soft_gate, gmpo"};
+}
+
+std::string_view name(PolicyLoss loss) {
+  for (const auto& [kind, word] : loss_names)
+    if (kind == loss) return word;
+  return "";
 }
 
 Result<KlEstimator> parse_kl(std::string_view text) {

@@ -22,6 +22,7 @@ enum class PolicyLoss {
 };
 
 Result<PolicyLoss> parse_policy_loss(std::string_view name);
+std::string_view name(PolicyLoss loss);
 
 enum class KlKind { K1, K2, K3, Abs };
 

@@ -128,8 +128,7 @@ Result<Tokenizer> Tokenizer::read(const std::filesystem::path& folder) {
     if (auto indexed = result.index(); !indexed) return indexed.error();
     return result;
   } catch (const json::exception& problem) {
-    return Error{path.string() + " is not a tokenizer file: " + problem.what(),
-                 "the file may be cut short; take it again from where the model came from"};
+    return damaged(path, *text, problem, "take the file again from where the model came from");
   }
 }
 

@@ -125,6 +125,12 @@ class Runs(unittest.TestCase):
         self.assertEqual((none.returncode, none.stdout), (2, ""))
         self.assertIn("999", none.stderr)
 
+    def test_its_only_policy_is_the_one_it_kept(self):
+        checked = subprocess.run([ALLOT, "check", str(self.run_folder)], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertEqual(checked.stdout.count("\n"), 1)
+        self.assertIn("policy/policy.allot: ok", checked.stdout)
+
     def test_a_run_is_not_written_over(self):
         again = train(*TINY, *GATE, "--iterations", "1", "--run", str(self.run_folder))
         self.assertNotEqual(again.returncode, 0)
@@ -152,6 +158,14 @@ class Repeating(unittest.TestCase):
         self.assertEqual(resumed.returncode, 0, resumed.err)
         self.assertEqual(figures(whole), figures(parts))
         self.assertEqual(len(figures(whole)["policy"]), 3)
+
+    def test_a_run_stopped_before_its_first_iteration_is_resumed_to_the_same(self):
+        whole, parts = folder() / "whole", folder() / "parts"
+        self.assertEqual(train(*TINY, *GATE, "--iterations", "1", "--run", str(whole)).returncode, 0)
+        self.assertEqual(train(*TINY, *GATE, "--iterations", "0", "--run", str(parts)).returncode, 0)
+        resumed = train(*TINY, *GATE, "--iterations", "1", "--run", str(parts), "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.err)
+        self.assertEqual(figures(whole), figures(parts))
 
     def test_shadow_changes_nothing(self):
         shadow, none = folder() / "shadow", folder() / "none"
@@ -202,6 +216,128 @@ class Resuming(unittest.TestCase):
         self.assertEqual([row["iteration"] for row in lines(metrics)], [0, 1, 2])
 
 
+class RefusingToResume(unittest.TestCase):
+    """What cannot go on as the same run says so, and changes nothing."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = folder() / "run"
+        process = train(*TINY, *GATE, "--iterations", "1", "--run", str(cls.kept))
+        assert process.returncode == 0, process.err
+
+    def copy(self):
+        run_folder = folder() / "run"
+        shutil.copytree(self.kept, run_folder)
+        return run_folder
+
+    def refused(self, run_folder, *words, says, code=2):
+        before = figures(run_folder)
+        process = train(*TINY, *GATE, "--iterations", "2", *words, "--run", str(run_folder), "--resume")
+        self.assertEqual((process.returncode, process.out), (code, ""), process.err)
+        for word in says:
+            self.assertIn(word, process.err)
+        self.assertNotIn("json.exception", process.err)
+        self.assertEqual(figures(run_folder), before)
+        return process
+
+    def test_other_options(self):
+        changed = {"--slots 4": ["--slots: the run has 3, now it is 4"], "--group-size 5": ["--group-size"],
+                   "--hidden 64": ["--hidden: the run has 32, now it is 64"], "--turns 19": ["--turns"],
+                   "--learning-rate 0.001": ["--learning-rate: the run has 0.0001, now it is 0.001"],
+                   "--seed 8": ["--seeds: the run has [7], now it is [8]"],
+                   "--arms policy": ["--arms"], "--loss gspo": ["--loss: the run has ppo, now it is gspo"],
+                   "--max-positions 999": ["--max-positions"], "--shadow": ["--shadow"]}
+        for words, says in changed.items():
+            with self.subTest(words):
+                process = self.resumed_with(words.split())
+                self.assertEqual((process.returncode, process.out), (2, ""), process.err)
+                for word in says:
+                    self.assertIn(word, process.err)
+
+    def resumed_with(self, words):
+        tiny = list(TINY)
+        if words[0] in tiny:
+            at = tiny.index(words[0])
+            del tiny[at:at + 2]
+        return train(*tiny, *GATE, "--iterations", "2", *words, "--run", str(self.kept), "--resume")
+
+    def test_another_parameter_of_the_policy(self):
+        process = train(*TINY, "--policy", POLICY, "--set", "at=4", "--set", "threshold=0.9", "--iterations", "2",
+                        "--run", str(self.kept), "--resume")
+        self.assertEqual(process.returncode, 2)
+        self.assertIn('--set: the run has {"at":"3","threshold":"0.9"}, now it is {"at":"4"', process.err)
+
+    def test_all_that_differs_is_named_at_once(self):
+        process = self.resumed_with(["--temperature", "1", "--top-p", "0.5"])
+        self.assertIn("--temperature: the run has 0.7, now it is 1.0", process.err)
+        self.assertIn("--top-p: the run has 1.0, now it is 0.5", process.err)
+
+    def test_another_policy_text(self):
+        other = folder() / "selective_rollout.allot"
+        other.write_text(pathlib.Path(POLICY).read_text() + "\n# changed\n")
+        process = train(*TINY, "--policy", str(other), *GATE[2:], "--iterations", "2", "--run", str(self.kept), "--resume")
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("--policy", process.err)
+
+    def test_the_same_policy_from_another_place_goes_on(self):
+        run_folder, other = self.copy(), folder() / "moved.allot"
+        shutil.copy(POLICY, other)
+        process = train(*TINY, "--policy", str(other), *GATE[2:], "--iterations", "2", "--run", str(run_folder), "--resume")
+        self.assertEqual(process.returncode, 0, process.err)
+
+    def test_fewer_iterations_than_there_are(self):
+        process = train(*TINY, *GATE, "--iterations", "0", "--run", str(self.kept), "--resume")
+        self.assertEqual((process.returncode, process.out), (1, ""))
+        self.assertIn("--iterations", process.err)
+
+    def test_a_lost_checkpoint(self):
+        run_folder = self.copy()
+        shutil.rmtree(run_folder / "seed-7" / "none" / "checkpoint")
+        self.refused(run_folder, says=["none/checkpoint is missing", "1 iteration"], code=1)
+
+    def test_a_lost_journal(self):
+        run_folder = self.copy()
+        shutil.rmtree(run_folder / "seed-7" / "policy" / "journal")
+        self.refused(run_folder, says=["policy/journal", "missing"], code=1)
+
+    def test_a_lost_segment_of_the_journal(self):
+        run_folder = self.copy()
+        self.assertEqual(train(*TINY, *GATE, "--iterations", "2", "--run", str(run_folder), "--resume").returncode, 0)
+        (run_folder / "seed-7" / "policy" / "journal" / "000001.jsonl").unlink()
+        self.refused(run_folder, says=["000001.jsonl", "missing"], code=1)
+
+    def test_files_that_were_cut_short(self):
+        for name in ["training.json", "tokenizer.json", "config.json"]:
+            with self.subTest(name):
+                run_folder = self.copy()
+                file = run_folder / "seed-7" / "policy" / "checkpoint" / name
+                file.write_bytes(file.read_bytes()[:100])
+                self.refused(run_folder, says=[f"policy/checkpoint/{name} is cut short", "100 bytes", "help:"], code=1)
+
+    def test_files_with_a_damaged_byte(self):
+        run_folder = self.copy()
+        file = run_folder / "seed-7" / "policy" / "checkpoint" / "training.json"
+        text = bytearray(file.read_bytes())
+        text[2] = 0
+        file.write_bytes(text)
+        self.refused(run_folder, says=["training.json is damaged at byte 3", "help:"], code=1)
+
+    def test_lost_or_damaged_settings(self):
+        run_folder = self.copy()
+        (run_folder / "settings.json").write_text("{")
+        self.refused(run_folder, says=["settings.json is cut short"])
+        (run_folder / "settings.json").write_text("[]")
+        self.refused(run_folder, says=["settings.json", "another form"])
+        (run_folder / "settings.json").unlink()
+        self.refused(run_folder, says=["settings.json"])
+
+    def test_no_run(self):
+        self.refused(folder() / "nothing", says=["there is no run to resume at"])
+        process = train(*TINY, *GATE, "--resume")
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("there is no run to resume", process.err)
+
+
 def lines_of_good(path):
     rows = []
     for line in path.read_text().splitlines():
@@ -213,14 +349,19 @@ def lines_of_good(path):
 
 
 class BadInput(unittest.TestCase):
-    def refused(self, *words, says):
-        run_folder = folder() / "run"
+    def refused(self, *words, says, code=2):
+        given = list(TINY) + ["--iterations", "1", "--run", str(folder() / "run")]
+        for word in words:  # what is given here takes the place of the usual
+            if word in given:
+                at = given.index(word)
+                del given[at:at + 2]
         began = time.time()
-        process = train(*TINY, "--iterations", "1", "--run", str(run_folder), *words)
-        self.assertNotEqual(process.returncode, 0)
+        process = train(*given, *words)
+        self.assertEqual(process.returncode, code, process.err)
         self.assertEqual(process.out, "")
         for word in says:
             self.assertIn(word, process.err)
+        self.assertNotIn("nats per token", process.err, "refused only after the warm-up was paid for")
         return time.time() - began
 
     def policy(self, text):
@@ -232,7 +373,7 @@ class BadInput(unittest.TestCase):
         self.refused(says=["--policy"])
         self.refused("--policy", "/nowhere/at_all.allot", says=["/nowhere/at_all.allot"])
         self.refused("--policy", self.policy("policy p\non finish of group g { when g.falt then drop }\n"),
-                     says=["policy.allot:2:31", "flat"])
+                     says=["policy.allot:2:31", "flat"], code=1)
         self.refused("--policy", POLICY, "--set", "thresh=0.2", says=["thresh", "threshold"])
         self.refused("--policy", POLICY, "--set", "threshold=2", says=["threshold", "0..1"])
         self.refused("--policy", POLICY, "--set", "at=99", says=["99"])
@@ -248,6 +389,23 @@ class BadInput(unittest.TestCase):
         self.refused(*GATE, "--world", "nowhere", says=["nowhere", "household"])
         self.refused(*GATE, "--arms", "none,polcy", says=["polcy"])
         self.refused(*GATE, "--group-size", "0", says=["--group-size"])
+        self.refused("--polcy", POLICY, says=["did you mean --policy?"])
+        self.refused(*GATE, "--on-fault", "x", says=["--on-fault", "stop", "default"])
+        self.refused(*GATE, "--world", "process", says=["--world-command"])
+        self.refused(*GATE, "--arms", "none", "none", says=["--arms", "twice"])
+        self.refused(*GATE, "--set", "at=4", says=["at", "twice"])
+        self.refused(*GATE, "--max-positions", "5", says=["--max-positions 5 is too short", "observation"])
+
+    def test_numbers_out_of_range(self):
+        for option, values in {"--turns": ["-1"], "--learning-rate": ["0", "-1", "nan", "inf", "x"],
+                               "--iterations": ["-1"], "--gate-turn": ["0"], "--tokens-per-turn": ["0"],
+                               "--temperature": ["nan", "0", "-1"], "--top-p": ["nan", "2"], "--holdout": ["nan", "x%", "101%"],
+                               "--pause-below": ["nan"], "--warm-up-rate": ["nan", "0"], "--clip-low": ["nan"],
+                               "--max-gradient-norm": ["nan"], "--hidden": ["0"], "--slots": ["0", "1e9"],
+                               "--seeds": ["0"], "--warm-up": ["-1"], "--micro-tokens": ["0"]}.items():
+            for value in values:
+                with self.subTest(f"{option} {value}"):
+                    self.refused(*GATE, option, value, says=[option])
 
     def test_games(self):
         self.refused(*GATE, "--world", "textworld", "--games", str(folder()), says=["games"])
@@ -260,12 +418,23 @@ class BadInput(unittest.TestCase):
         shutil.copytree(whole / "seed-7" / "warm-up", cut)
         weights = cut / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-100])
-        self.refused(*GATE, "--model", str(cut), says=["model.safetensors"])
+        self.refused(*GATE, "--model", str(cut), says=["model.safetensors"], code=1)
 
     def test_a_folder_that_cannot_be_written(self):
-        process = train(*TINY, *GATE, "--iterations", "1", "--run", "/proc/no_such_run")
-        self.assertNotEqual(process.returncode, 0)
-        self.assertIn("/proc/no_such_run", process.err)
+        self.refused(*GATE, "--run", "/proc/no_such_run", says=["/proc/no_such_run"])
+
+    def test_a_run_folder_that_is_a_file_or_holds_something_else(self):
+        file = folder() / "file"
+        file.write_text("mine")
+        self.refused(*GATE, "--run", str(file), says=[str(file), "is a file"])
+        self.refused(*GATE, "--run", str(file.parent), says=["not empty", "file"])
+        self.assertEqual([path.name for path in file.parent.iterdir()], ["file"])
+
+    def test_a_refused_run_leaves_its_place_free(self):
+        run_folder = folder() / "run"
+        self.refused(*GATE, "--run", str(run_folder), "--max-positions", "5", says=["--max-positions"])
+        process = train(*TINY, *GATE, "--iterations", "0", "--run", str(run_folder))
+        self.assertEqual(process.returncode, 0, process.err)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/math/random.h"
+#include "runtime/training/files.h"
 #include "runtime/training/run/sequences.h"
 
 namespace allot::training {
@@ -76,6 +77,8 @@ Arm::Arm(ArmKind kind, const ArmSetting& setting, Model model, RunFolder folder)
 
 Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, const ArmSetting& setting,
                                        const Model& weights, const std::filesystem::path& path, bool resume) {
+  if (resume)
+    if (auto whole = check_resumable(path); !whole) return whole.error();
   auto folder = RunFolder::open(path, resume);
   if (!folder) return folder.error();
   std::unique_ptr<Arm> arm(new Arm(kind, setting, weights.clone(), *std::move(folder)));
@@ -85,8 +88,9 @@ Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, co
   if (!sampler) return sampler.error();
   arm->sampler_ = std::make_unique<Sampler>(*std::move(sampler));
   if (auto started = arm->start_engine(); !started) return started.error();
-  if (resume && std::filesystem::exists(path / "checkpoint"))
-    if (auto loaded = arm->load(); !loaded) return loaded.error();
+  // From the first moment on there is a checkpoint, so that one that is missing was lost.
+  const bool kept = resume && std::filesystem::exists(path / "checkpoint");
+  if (auto done = kept ? arm->load() : arm->save(); !done) return done.error();
   if (resume)
     if (auto done = arm->folder_.forget_from(arm->iteration_); !done) return done.error();
   return arm;
@@ -301,13 +305,19 @@ Result<void> Arm::load() {
   if (auto assigned = model_.assign(checkpoint->model.tensors(), "checkpoint"); !assigned) return assigned;
   if (auto loaded = trainer_->load_optimizer_state(checkpoint->optimizer, checkpoint->optimizer_steps); !loaded)
     return loaded;
-  const auto record = nlohmann::json::parse(checkpoint->state.record);
-  tally_ = restore_tally(record.at("tally"));
-  pool_.restore(record.at("pool"));
-  owed_stops_ = record.at("owed_stops");
-  last_stops_ = record.at("last_stops");
   iteration_ = static_cast<int>(checkpoint->state.iteration);
-  return engine_->restore(record.at("engine").get<std::string>());
+  const std::string& text = checkpoint->state.record;
+  try {
+    const auto record = nlohmann::json::parse(text);
+    tally_ = restore_tally(record.at("tally"));
+    pool_.restore(record.at("pool"));
+    owed_stops_ = record.at("owed_stops");
+    last_stops_ = record.at("last_stops");
+    return engine_->restore(record.at("engine").get<std::string>());
+  } catch (const nlohmann::json::exception& problem) {
+    return damaged(folder_.path() / "checkpoint" / "training.json", text, problem,
+                   "put back a copy of the checkpoint folder, or start a new run");
+  }
 }
 
 }  // namespace allot::training

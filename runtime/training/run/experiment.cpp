@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/engine/policy.h"
 #include "runtime/math/checksum.h"
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/run/arm.h"
+#include "runtime/training/run/collector.h"
+#include "runtime/training/run/kept_options.h"
 #include "runtime/training/run/progress.h"
 #include "runtime/training/run/warm_up.h"
 #include "runtime/training/run/world_choice.h"
@@ -37,11 +40,14 @@ std::filesystem::path default_run(const std::string& world) {
 
 class Experiment {
  public:
-  Experiment(const RunOptions& options, const std::atomic<bool>& interrupt) : options_(options), interrupt_(interrupt) {}
+  Experiment(const RunOptions& options, const std::atomic<bool>& interrupt, Failure& failure)
+      : options_(options), interrupt_(interrupt), failure_(failure) {}
   Result<ExperimentResult> run();
 
  private:
+  Result<void> prepare();
   Result<void> check_policy();
+  Result<void> check_length(const Tokenizer& tokenizer, int max_positions);
   Result<Start> start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<Start> fresh_start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<SeedResult> run_seed(std::uint64_t seed);
@@ -55,11 +61,14 @@ class Experiment {
 
   RunOptions options_;
   const std::atomic<bool>& interrupt_;
+  Failure& failure_;
   std::unique_ptr<worlds::World> world_;
   ExperimentResult result_;
 };
 
-Result<ExperimentResult> Experiment::run() {
+// All that can be refused before anything is computed, cheapest first.
+Result<void> Experiment::prepare() {
+  failure_ = Failure::Misuse;
   auto device = parse_device(options_.device);
   if (!device) return device.error();
   set_up_torch(options_.threads);
@@ -69,7 +78,15 @@ Result<ExperimentResult> Experiment::run() {
   if (world_->tasks(worlds::Split::Training).empty())
     return Error{"the world `" + options_.world + "` has no training tasks", "check its games folder or its command"};
   if (auto checked = check_policy(); !checked) return checked.error();
+  failure_ = Failure::Misuse;
   result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
+  if (auto claimed = claim_run(options_, result_.run); !claimed) return claimed;
+  failure_ = Failure::Run;
+  return {};
+}
+
+Result<ExperimentResult> Experiment::run() {
+  if (auto prepared = prepare(); !prepared) return prepared.error();
   result_.context.world = options_.world;
   result_.context.iterations = options_.iterations;
   result_.context.tasks_sha256 = tasks_digest(*world_);
@@ -86,9 +103,27 @@ Result<ExperimentResult> Experiment::run() {
 // A mistake in the policy is told before the warm-up costs anything.
 Result<void> Experiment::check_policy() {
   if (std::find(options_.arms.begin(), options_.arms.end(), "policy") == options_.arms.end()) return {};
+  if (auto policy = engine::load_policy(options_.policy, {}); !policy) {
+    failure_ = Failure::Run;
+    return policy.error();
+  }
   const ArmSetting setting{&options_, world_.get(), nullptr, options_.seeds.front(), turn_limit(), &interrupt_};
   auto engine = engine::Engine::create(engine_settings(setting, ArmKind::Policy));
   return engine ? Result<void>{} : engine.error();
+}
+
+// A rollout must hold at least one observation and one action.
+Result<void> Experiment::check_length(const Tokenizer& tokenizer, int max_positions) {
+  auto session = world_->open();
+  if (!session) return session.error();
+  auto reply = (*session)->reset(world_->tasks(worlds::Split::Training).front());
+  if (!reply) return reply.error();
+  const auto observation = static_cast<int>(observation_tokens(tokenizer, reply->observation).size());
+  const int needed = 1 + observation + options_.tokens_per_turn;
+  if (needed <= max_positions) return {};
+  return Error{fmt::format("--max-positions {} is too short: the first observation has {} tokens and an action up to {}",
+                           max_positions, observation, options_.tokens_per_turn),
+               fmt::format("give at least {}, and as much again for every turn", needed)};
 }
 
 Result<Start> Experiment::start(std::uint64_t seed, const std::filesystem::path& folder) {
@@ -115,6 +150,10 @@ Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem:
   if (!model) return model.error();
   note(fmt::format("seed {}: a fresh model of {} parameters over {} words", seed, shape.parameter_count(),
                    tokenizer.size()));
+  if (auto fits = check_length(tokenizer, shape.max_positions); !fits) {
+    failure_ = Failure::Misuse;
+    return fits.error();
+  }
   auto shown = demonstrations(*world_, tokenizer, options_.demonstrations, turn_limit(), shape.max_positions);
   if (!shown) return shown.error();
   Trainer trainer(*model, options_.optimizer);
@@ -123,16 +162,13 @@ Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem:
   note(fmt::format("warm-up on {} demonstrations: {:.3f} nats per token", shown->size(), *loss));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (auto written = model->write(folder); !written) return written.error();
   if (auto written = tokenizer.write(folder); !written) return written.error();
+  if (auto written = model->write(folder); !written) return written.error();  // last: its file says that all is there
   return Start{*std::move(model), std::move(tokenizer)};
 }
 
 Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   const auto folder = result_.run / fmt::format("seed-{}", seed);
-  if (!options_.resume && std::filesystem::exists(folder))
-    return Error{"the folder " + result_.run.string() + " already holds a run with seed " + std::to_string(seed),
-                 "choose another --run, or continue that run with --resume"};
   auto begin = start(seed, folder / "warm-up");
   if (!begin) return begin.error();
   options_.shape = begin->model.config();
@@ -143,6 +179,10 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
     if (!kind) return kind.error();
     auto arm = Arm::make(*kind, name, setting, begin->model, folder / name, options_.resume);
     if (!arm) return arm.error();
+    if ((*arm)->next_iteration() > options_.iterations)
+      return Error{fmt::format("{} has {} iterations already, more than --iterations {}", (folder / name).string(),
+                               (*arm)->next_iteration(), options_.iterations),
+                   "--iterations may only grow"};
     if (*kind == ArmKind::Policy) result_.context.policy = (*arm)->policy_name();
     arms.push_back(*std::move(arm));
   }
@@ -181,8 +221,8 @@ Result<void> Experiment::iterate(std::vector<std::unique_ptr<Arm>>& arms, int it
 
 }  // namespace
 
-Result<ExperimentResult> run_experiment(const RunOptions& options, const std::atomic<bool>& interrupt) {
-  return Experiment(options, interrupt).run();
+Result<ExperimentResult> run_experiment(const RunOptions& options, const std::atomic<bool>& interrupt, Failure& failure) {
+  return Experiment(options, interrupt, failure).run();
 }
 
 }  // namespace allot::training

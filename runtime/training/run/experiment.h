@@ -16,7 +16,14 @@ struct ExperimentResult {
   std::filesystem::path run;
 };
 
-// `interrupt` set to true ends the run cleanly: what is finished is saved and reported.
-Result<ExperimentResult> run_experiment(const RunOptions& options, const std::atomic<bool>& interrupt);
+// What an error means to the caller of the program.
+enum class Failure {
+  Run = 1,    // the policy has errors, or the run failed on its way
+  Misuse = 2  // the options cannot be followed; nothing was computed
+};
+
+// `interrupt` set to true ends the run cleanly: what is finished is saved and reported. `failure` tells of an error
+// which it is.
+Result<ExperimentResult> run_experiment(const RunOptions& options, const std::atomic<bool>& interrupt, Failure& failure);
 
 }  // namespace allot::training

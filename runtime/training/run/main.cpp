@@ -29,10 +29,11 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   const auto& options = parsed.options;
-  const auto result = run_experiment(options, interrupted);
+  auto failure = Failure::Run;
+  const auto result = run_experiment(options, interrupted, failure);
   if (!result) {
     fmt::print(stderr, "allot train: {}\n", result.error().text());
-    return 1;
+    return static_cast<int>(failure);
   }
   const auto json = report_json(result->seeds, result->context);
   const auto text = report_text(result->seeds, result->context);

@@ -16,11 +16,11 @@ constexpr double largest = std::numeric_limits<double>::max();
 
 // A number from `low` to `high`. CLI11's own ranges let "nan" through.
 CLI::Validator number(double low, double high) {
-  const std::string range = high >= largest ? fmt::format("{} or more", low) : fmt::format("from {} to {}", low, high);
+  const std::string range = high >= largest ? fmt::format("{} or more", low) : fmt::format("a number from {} to {}", low, high);
   const auto refuse = [low, high, range](std::string& text) {
     double value = 0;
     const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-    return good ? std::string{} : fmt::format("'{}' is not a number {}", text, range);
+    return good ? std::string{} : fmt::format("'{}' is out of range: give {}", text, range);
   };
   return CLI::Validator(refuse, "");
 }
@@ -30,7 +30,7 @@ CLI::Validator positive(double high = largest) {
   const auto refuse = [high](std::string& text) {
     double value = 0;
     const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= high;
-    return good ? std::string{} : fmt::format("'{}' is not a number above 0 (and finite)", text);
+    return good ? std::string{} : fmt::format("'{}' is out of range: give a finite number above 0", text);
   };
   return CLI::Validator(refuse, "");
 }

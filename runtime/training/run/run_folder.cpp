@@ -70,6 +70,18 @@ Result<void> keep_before(const std::filesystem::path& path, const char* field, i
 
 }  // namespace
 
+Result<void> check_resumable(const std::filesystem::path& arm) {
+  std::error_code ignored;
+  if (std::filesystem::exists(arm / "checkpoint", ignored)) return {};
+  std::ifstream metrics(arm / "metrics.jsonl");
+  int told = 0;
+  for (std::string line; std::getline(metrics, line);) ++told;
+  if (told == 0) return {};
+  return Error{(arm / "checkpoint").string() + " is missing, but " + (arm / "metrics.jsonl").string() + " tells of " +
+                   std::to_string(told) + (told == 1 ? " iteration" : " iterations"),
+               "put the checkpoint folder back, or start a new run: this arm cannot go on where it was"};
+}
+
 RunFolder::RunFolder(std::filesystem::path path, std::ofstream metrics, std::ofstream rollouts,
                      TensorBoardWriter board)
     : path_(std::move(path)), metrics_(std::move(metrics)), rollouts_(std::move(rollouts)), board_(std::move(board)) {}

@@ -19,6 +19,9 @@ struct PolicyStamp {
   std::string hash;
 };
 
+// Whether an arm can be continued where it was: what it told of must be in its checkpoint.
+Result<void> check_resumable(const std::filesystem::path& arm);
+
 class RunFolder {
  public:
   // Makes the folder; an existing run is continued when `resume`, else refused so that nothing is overwritten.

@@ -49,7 +49,7 @@ std::uint32_t masked(const std::string& text) {
 Result<TensorBoardWriter> TensorBoardWriter::open(const std::filesystem::path& folder, double wall_seconds) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  const auto path = folder / "events.out.tfevents.allot";
+  const auto path = folder / "events.out.tfevents.0.run";  // not `.allot`: a policy file ends so
   std::ofstream out(path, std::ios::binary | std::ios::app);
   if (!out) return Error{"cannot write " + path.string(), "check the permissions and the free space of the run folder"};
   TensorBoardWriter writer(std::move(out));

@@ -1,0 +1,16 @@
+// The options of a run, kept in its folder: a run that is resumed under other options would mix two runs in one table.
+#pragma once
+
+#include <filesystem>
+
+#include "common/result.h"
+#include "runtime/training/run/options.h"
+
+namespace allot::training {
+
+// Makes `run` the folder of this run, before anything is computed. A new run gets a folder that is new or empty, and
+// `settings.json` in it; a resumed run must exist, and its settings must be those of `options`, so many iterations and
+// what changes no number (threads, child processes, how it talks) aside. Errors name each option that differs.
+Result<void> claim_run(const RunOptions& options, const std::filesystem::path& run);
+
+}  // namespace allot::training
