@@ -66,6 +66,9 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
     }
     std::vector<std::string> states = policy.tree.unread;
     for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
+    for (const State& state : policy.program.states) {
+      if (state.name == given.name.text) (void)constant(policy, given.value, state.type, quoted(state.name));
+    }
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
     const std::string near = near_help(given.name.text, states);
     policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state, and what is given no record", "",

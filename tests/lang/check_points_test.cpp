@@ -197,6 +197,8 @@ TEST_CASE("tests are looked into before they run") {
        {in_test("given g = group { rewards: [1], rewards: [0] }\nexpect finish(g) is train"), {"E0305"}},
        {in_test("given g = group { reward: [1] }\nexpect finish(g) is train"), {"E0105"}},
        {in_test("given b = batch { reward: 1 }\n" + g + "expect finish(g) is train"), {"E0105"}},
+       {in_test("given seen = 0.5\n" + g + "expect finish(g) is train"), {"E0201"}},
+       {in_test("given seen = \"a\"\n" + g + "expect finish(g) is train"), {"E0204"}},
        {in_test("given sen = 3\n" + g + "expect finish(g) is train"), {"E0320"}},
        {in_test(g + g + "expect finish(g) is train"), {"E0102"}},
        {in_test("with a = 1.5\n" + g + "expect finish(g) is train"), {"E0216"}},
