@@ -174,7 +174,7 @@ Result<void> Collector::Iteration::start_waiting() {
       if (live_.empty())
         return Error{fmt::format("a group of {} rollouts does not fit: {} rows and {} sessions are free", order.count,
                                  sampler_.free_rows(), places),
-                     "raise --rows or the number of worlds, or start smaller groups"};
+                     "raise --slots, --group-size or the number of worlds, or start smaller groups"};
       return {};
     }
     waiting_.pop_front();
