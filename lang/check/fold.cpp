@@ -27,16 +27,9 @@ Folded of(bool result) {
   return {Cell::of(result), {}};
 }
 
-Folded integers(Op op, std::int64_t a, std::int64_t b) {
+template <typename T>
+Folded compared(Op op, T a, T b) {
   switch (op) {
-    case Op::Add:
-      return of(math::checked_add(a, b));
-    case Op::Subtract:
-      return of(math::checked_sub(a, b));
-    case Op::Multiply:
-      return of(math::checked_mul(a, b));
-    case Op::Modulo:
-      return of(math::checked_mod(a, b));
     case Op::Less:
       return of(a < b);
     case Op::LessEqual:
@@ -54,6 +47,21 @@ Folded integers(Op op, std::int64_t a, std::int64_t b) {
   }
 }
 
+Folded integers(Op op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case Op::Add:
+      return of(math::checked_add(a, b));
+    case Op::Subtract:
+      return of(math::checked_sub(a, b));
+    case Op::Multiply:
+      return of(math::checked_mul(a, b));
+    case Op::Modulo:
+      return of(math::checked_mod(a, b));
+    default:
+      return compared(op, a, b);
+  }
+}
+
 Folded reals(Op op, double a, double b) {
   switch (op) {
     case Op::Add:
@@ -66,20 +74,8 @@ Folded reals(Op op, double a, double b) {
       return b == 0 ? Folded{std::nullopt, by_zero} : of(a / b);
     case Op::Modulo:
       return b == 0 ? Folded{std::nullopt, by_zero} : of(std::fmod(a, b));
-    case Op::Less:
-      return of(a < b);
-    case Op::LessEqual:
-      return of(a <= b);
-    case Op::Greater:
-      return of(a > b);
-    case Op::GreaterEqual:
-      return of(a >= b);
-    case Op::Equal:
-      return of(a == b);
-    case Op::NotEqual:
-      return of(a != b);
     default:
-      return {};
+      return compared(op, a, b);
   }
 }
 

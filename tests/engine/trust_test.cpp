@@ -31,6 +31,12 @@ Course course_of(const std::string& prompt, int sample) {
 
 TEST_CASE("Wilson's interval at known points") {
   // Wilson 1927, z = 1.959964: 5 of 10 gives 0.2366 to 0.7634; 0 of 10 gives 0 to 0.2775 (z² / (n + z²)).
+  // Newcombe (1998), Statistics in Medicine 17:857, table I, method 3.
+  CHECK(wilson(81, 263).low == Approx(0.2553).margin(5e-5));
+  CHECK(wilson(81, 263).high == Approx(0.3662).margin(5e-5));
+  CHECK(wilson(1, 29).low == Approx(0.0061).margin(5e-5));
+  CHECK(wilson(1, 29).high == Approx(0.1718).margin(5e-5));
+  CHECK(wilson(0, 20).high == Approx(0.1611).margin(5e-5));
   CHECK(wilson(5, 10).low == Approx(0.2366).margin(1e-4));
   CHECK(wilson(5, 10).high == Approx(0.7634).margin(1e-4));
   CHECK(wilson(0, 10).low == Approx(0).margin(1e-12));

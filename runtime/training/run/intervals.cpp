@@ -60,13 +60,4 @@ Interval bootstrap_rows(std::span<const std::vector<double>> rows, double level,
   return percentiles(mean(all), std::move(means), level);
 }
 
-Interval wilson(int hits, int n, double z) {
-  if (n == 0) return {0, 0, 1};
-  const double count = n;
-  const double p = hits / count;
-  const double centre = (p + z * z / (2 * count)) / (1 + z * z / count);
-  const double half = z / (1 + z * z / count) * std::sqrt(p * (1 - p) / count + z * z / (4 * count * count));
-  return {p, std::max(0.0, centre - half), std::min(1.0, centre + half)};
-}
-
 }  // namespace allot::training

@@ -22,7 +22,4 @@ Interval bootstrap_mean(std::span<const double> values, double level = 0.95, int
 Interval bootstrap_rows(std::span<const std::vector<double>> rows, double level = 0.95, int resamples = 2000,
                         std::uint64_t seed = 1);
 
-// Wilson's score interval (1927) for `hits` of `n`; mean is hits / n. n = 0 gives (0, 0, 1).
-Interval wilson(int hits, int n, double z = 1.959963984540054);
-
 }  // namespace allot::training

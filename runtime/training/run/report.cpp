@@ -6,7 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "runtime/math/sum.h"
+#include "runtime/engine/trust.h"
 #include "runtime/training/run/intervals.h"
 
 namespace allot::training {
@@ -134,7 +134,9 @@ nlohmann::json gate_json(const std::vector<SeedResult>& seeds, std::size_t arm) 
     sum.flat_late += gate.flat_late;
     for (const auto& [reason, count] : gate.reasons) sum.reasons[reason] += count;
   }
-  const auto false_stops = wilson(sum.false_stops(), sum.stops);
+  const auto bounds = engine::wilson(sum.false_stops(), sum.stops);
+  const double share = sum.stops > 0 ? static_cast<double>(sum.false_stops()) / sum.stops : 0.0;
+  const Interval false_stops{share, bounds.low, bounds.high};
   return {{"stops", sum.stops},
           {"flat_stops", sum.flat_stops},
           {"late", sum.late},

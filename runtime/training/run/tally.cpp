@@ -1,9 +1,9 @@
 #include "runtime/training/run/tally.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "runtime/math/sum.h"
+#include "runtime/training/advantage.h"
 
 namespace allot::training {
 namespace {
@@ -31,17 +31,12 @@ void ArmTally::add(const Collected& collected) {
 }
 
 Outcome outcome(const std::vector<Rollout>& rollouts, int group) {
-  int scored = 0;
-  double low = 0;
-  double high = 0;
-  for (const auto& rollout : rollouts) {
-    if (rollout.ref.group != group || !rollout.reward) continue;
-    low = scored == 0 ? *rollout.reward : std::min(low, *rollout.reward);
-    high = scored == 0 ? *rollout.reward : std::max(high, *rollout.reward);
-    ++scored;
-  }
-  if (scored < 2) return {};
-  return {true, high - low <= 0, high - low <= 0 && high > 0};
+  std::vector<Reward> rewards;
+  for (const auto& rollout : rollouts)
+    if (rollout.ref.group == group && scored(rollout.reward)) rewards.push_back(rollout.reward);
+  if (rewards.size() < 2) return {};
+  const bool is_flat = flat(rewards);
+  return {true, is_flat, is_flat && *rewards.front() > 0};
 }
 
 void add_outcome(ArmTally& tally, const engine::GroupResult& group, const Outcome& outcome) {
