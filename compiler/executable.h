@@ -19,9 +19,10 @@ struct Column {
   std::int64_t size = 0;
 };
 
-// State as a handler sees it. For group and run state, and per-prompt state in a group's handler, size is 1. In a
-// barrier's `for each` a per-prompt state has one cell per distinct prompt and `before` == `after`: a read sees what
-// was written. Elsewhere `after` is a separate copy that starts equal to `before`.
+// State as a handler sees it. For group and run state, and per-prompt or per-category state in a handler of one group
+// or rollout, size is 1. Elsewhere state per prompt has one cell per distinct prompt of the question, state per category
+// one per distinct category; a key is the position there. In a barrier's `for each` `before` == `after`: a read sees
+// what was written. Elsewhere `after` is a separate copy that starts equal to `before`.
 struct StateView {
   const Cell* before = nullptr;
   Cell* after = nullptr;
@@ -50,12 +51,25 @@ struct Outcome {
   FaultKind fault = FaultKind::None;
   std::int32_t fault_node = -1;        // index into Handler::nodes: gives file:line
   std::int32_t rule = -1;              // index into Handler::rules; -1: no rule held, or a fault
-  Cell amount = Cell::undefined();     // operands of the rule's verdict
-  Cell up_to = Cell::undefined();
-  Column amounts;                      // where `amount` is a vector
-  Column up_tos;
-  Column mask;
-  Column subset;
+  // Operands of the rule's verdict or answer: lang::VerdictTemplate says what each is and over what a vector runs. One
+  // that may be either stands in the cell (one number) or in the column of its plural.
+  Cell amount = Cell::undefined();     // Int: of sample, complete, start, branch, take, replay
+  Cell up_to = Cell::undefined();      // Int
+  Column amounts;                      // `start` over Prompts, `wave of batch` over Groups, `expand` over Anchors
+  Column up_tos;                       // over Prompts
+  Column mask;                         // Bool: `stop where`, `take where`, `evict where`
+  Column subset;                       // Int samples, or Bool over Rollouts
+  Cell age_limit = Cell::undefined();  // Int: of `defer`, of `replay`
+  Cell until = Cell::undefined();      // Int epoch: `evict until`
+  Column untils;                       // … at `epoch`, over Pool; only those of `mask` count
+  Column readmitted;                   // Bool over Known
+  Column scores;                       // Real, may be undefined: over Pool or Stored
+  Cell reward = Cell::undefined();     // Real
+  Column advantages;                   // Real: over Rollouts or Trained
+  Column weights;
+  Cell baseline = Cell::undefined();   // Real
+  Column baselines;
+  Column keys;                         // Real: of `resume … by KEYS`, whichever rule answers
   Cell* holes = nullptr;               // Handler::hole_count cells; a hole that faults is undefined
   Cell* reports = nullptr;             // Program::reports.size() cells
   std::uint8_t* report_written = nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 #include "compiler/executable.h"
 
@@ -14,10 +15,36 @@ inline void clear(Outcome& outcome, const lang::Program& program, const lang::Ha
   outcome.rule = -1;
   outcome.amount = outcome.up_to = Cell::undefined();
   outcome.amounts = outcome.up_tos = outcome.mask = outcome.subset = Column{};
+  outcome.age_limit = outcome.until = outcome.reward = outcome.baseline = Cell::undefined();
+  outcome.untils = outcome.readmitted = outcome.scores = Column{};
+  outcome.advantages = outcome.weights = outcome.baselines = outcome.keys = Column{};
   if (outcome.holes != nullptr) std::fill_n(outcome.holes, handler.hole_count, Cell::undefined());
   if (outcome.reports != nullptr) std::fill_n(outcome.reports, program.reports.size(), Cell::undefined());
   if (outcome.report_written != nullptr) std::fill_n(outcome.report_written, program.reports.size(), std::uint8_t{0});
   if (outcome.warned != nullptr) std::fill_n(outcome.warned, program.warnings.size(), std::uint8_t{0});
 }
+
+// Where an operand of a verdict goes: a cell for one number, a column for a vector; 0: it is never such a one.
+struct OperandPlace {
+  lang::NodeId lang::VerdictTemplate::*node;
+  std::size_t cell;
+  std::size_t column;
+};
+
+// In the order of evaluation.
+inline constexpr OperandPlace operand_places[] = {
+    {&lang::VerdictTemplate::amount, offsetof(Outcome, amount), offsetof(Outcome, amounts)},
+    {&lang::VerdictTemplate::up_to, offsetof(Outcome, up_to), offsetof(Outcome, up_tos)},
+    {&lang::VerdictTemplate::mask, 0, offsetof(Outcome, mask)},
+    {&lang::VerdictTemplate::subset, 0, offsetof(Outcome, subset)},
+    {&lang::VerdictTemplate::age_limit, offsetof(Outcome, age_limit), 0},
+    {&lang::VerdictTemplate::until, offsetof(Outcome, until), offsetof(Outcome, untils)},
+    {&lang::VerdictTemplate::readmitted, 0, offsetof(Outcome, readmitted)},
+    {&lang::VerdictTemplate::scores, 0, offsetof(Outcome, scores)},
+    {&lang::VerdictTemplate::reward, offsetof(Outcome, reward), 0},
+    {&lang::VerdictTemplate::advantages, 0, offsetof(Outcome, advantages)},
+    {&lang::VerdictTemplate::weights, 0, offsetof(Outcome, weights)},
+    {&lang::VerdictTemplate::baseline, offsetof(Outcome, baseline), offsetof(Outcome, baselines)},
+};
 
 }  // namespace allot::compiler

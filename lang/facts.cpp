@@ -19,9 +19,12 @@ constexpr Type optional(Type type) {
   type.optional = true;
   return type;
 }
-constexpr Type over_rollouts(Type type) {
-  type.scope = Scope::Rollouts;
+constexpr Type over(Scope scope, Type type) {
+  type.scope = scope;
   return type;
+}
+constexpr Type over_rollouts(Type type) {
+  return over(Scope::Rollouts, type);
 }
 constexpr Type prob() {
   Type type = plain(Base::Real);
@@ -39,6 +42,8 @@ constexpr Type calls = count(BaseUnit::Calls);
 constexpr Type groups = count(BaseUnit::Groups);
 constexpr Type iterations = count(BaseUnit::Iterations);
 constexpr Type epochs = count(BaseUnit::Epochs);
+constexpr Type prompts = count(BaseUnit::Prompts);
+constexpr Type category = plain(Base::Category);
 
 // {fact, subject, name, type, known only with rewards, measured, doc}
 constexpr std::array table{
@@ -91,6 +96,13 @@ constexpr std::array table{
             "Iterations since the group was opened, 0 or more."},
     FactRow{Fact::PromptKey, Subject::Group, "prompt", plain(Base::Prompt), false, false,
             "The prompt of the group: the key of state per prompt."},
+    FactRow{Fact::GroupCategory, Subject::Group, "category", category, false, false,
+            "The category of the group's prompt: the key of state per category."},
+    FactRow{Fact::Advantages, Subject::Group, "advantages", over_rollouts(optional(real)), true, false,
+            "The advantage of each rollout, by sample, at `shape` only; undefined where it is not trained on."},
+    FactRow{Fact::Classes, Subject::Group, "classes", over_rollouts(optional(integer)), true, false,
+            "The class of each rollout's answer, by sample: equal answers of a group share a number, from 0 by first "
+            "appearance; undefined without an answer."},
     // ---- a rollout
     FactRow{Fact::Sample, Subject::Rollout, "sample", integer, false, false, "Index within the group, from 0."},
     FactRow{Fact::RolloutAlive, Subject::Rollout, "alive", boolean, false, false, "It is running."},
@@ -115,6 +127,31 @@ constexpr std::array table{
             "Mean log-probability of the tokens it wrote, nats, 0 or less; undefined before the first."},
     FactRow{Fact::Entropy, Subject::Rollout, "entropy", optional(real), false, false,
             "Mean entropy of the tokens it wrote, nats, 0 or more; undefined before the first."},
+    FactRow{Fact::RolloutTruncated, Subject::Rollout, "truncated", boolean, false, false,
+            "It was ended by the limit on turns or tokens."},
+    FactRow{Fact::FirstEntropy, Subject::Rollout, "first_entropy", optional(real), false, false,
+            "Mean entropy of the tokens of its first turn, nats, 0 or more; undefined before the end of that turn."},
+    FactRow{Fact::LastEntropy, Subject::Rollout, "last_entropy", optional(real), false, false,
+            "Mean entropy of the tokens of its latest turn, nats, 0 or more; undefined before the first."},
+    FactRow{Fact::Advantage, Subject::Rollout, "advantage", optional(real), true, false,
+            "Its advantage, at `shape` only; undefined where it is not trained on."},
+    FactRow{Fact::Class, Subject::Rollout, "class", optional(integer), true, false,
+            "The class of its answer: equal answers of a group share a number, from 0 by first appearance; undefined "
+            "without an answer."},
+    FactRow{Fact::RolloutGroup, Subject::Rollout, "group", integer, false, false,
+            "Which group of the batch it belongs to, from 0."},
+    FactRow{Fact::RolloutPrompt, Subject::Rollout, "prompt", plain(Base::Prompt), false, false,
+            "Its prompt: the key of state per prompt."},
+    FactRow{Fact::RolloutCategory, Subject::Rollout, "category", category, false, false,
+            "The category of its prompt: the key of state per category."},
+    FactRow{Fact::TurnTokens, Subject::Rollout, "turn_tokens", over(Scope::Turns, tokens), false, false,
+            "Tokens it wrote in each of its turns, 0 or more; in a handler of a rollout only."},
+    FactRow{Fact::TurnLogProbs, Subject::Rollout, "turn_logprobs", over(Scope::Turns, optional(real)), false, false,
+            "Mean log-probability of the tokens of each turn, nats, 0 or less; undefined for a turn without tokens; in "
+            "a handler of a rollout only."},
+    FactRow{Fact::TurnEntropies, Subject::Rollout, "turn_entropies", over(Scope::Turns, optional(real)), false, false,
+            "Mean entropy of the tokens of each turn, nats, 0 or more; undefined for a turn without tokens; in a "
+            "handler of a rollout only."},
     // ---- statistics of actions, written as calls
     FactRow{Fact::PairwiseMean, Subject::Group, "", optional(real), false, false,
             "Mean distance over all pairs of action prefixes, 0 or more (0..1 where normalised); undefined without a "
@@ -142,12 +179,85 @@ constexpr std::array table{
     // ---- a batch
     FactRow{Fact::Slots, Subject::Batch, "slots", groups, false, false, "The host's batch size, 1 or more."},
     FactRow{Fact::BatchSize, Subject::Batch, "size", groups, false, false, "Groups in the batch, 0 or more."},
+    FactRow{Fact::EmptySlots, Subject::Batch, "empty", groups, false, false,
+            "Slots that no group has taken, 0 or more."},
     FactRow{Fact::BudgetTotal, Subject::Batch, "", integer, false, false,
             "The declared budget, in the unit of the argument."},
     FactRow{Fact::BudgetSpent, Subject::Batch, "", integer, false, true,
             "What is spent of the budget, in the unit of the argument, 0 or more."},
     FactRow{Fact::BudgetLeft, Subject::Batch, "", integer, false, true,
             "What is neither spent nor reserved of the budget, in the unit of the argument, 0 or more."},
+    // ---- the pool
+    FactRow{Fact::PoolSlots, Subject::Pool, "slots", groups, false, false, "The host's batch size, 1 or more."},
+    FactRow{Fact::PoolSize, Subject::Pool, "size", prompts, false, false,
+            "Prompts that may be drawn now: neither evicted nor with a deferred group; 0 or more."},
+    FactRow{Fact::PoolKnown, Subject::Pool, "total", prompts, false, false,
+            "Prompts of the pool, evicted and deferred ones too, 1 or more."},
+    FactRow{Fact::PoolEvicted, Subject::Pool, "evicted", prompts, false, false,
+            "Prompts that are evicted now, 0 or more."},
+    FactRow{Fact::PoolDue, Subject::Pool, "due", groups, false, false,
+            "Groups that are deferred and wait to be resumed, 0 or more."},
+    // ---- a prompt and its history
+    FactRow{Fact::Seen, Subject::Prompt, "seen", boolean, false, false, "A group of it was opened before."},
+    FactRow{Fact::LastIteration, Subject::Prompt, "last_iteration", optional(iterations), false, false,
+            "The iteration in which its latest group was opened, from 0; undefined while it is unseen."},
+    FactRow{Fact::HistoryGroups, Subject::Prompt, "groups", groups, false, false,
+            "Groups of it that were opened, 0 or more."},
+    FactRow{Fact::HistoryFlat, Subject::Prompt, "flat_groups", groups, false, false,
+            "Groups of it that were flat at their end, 0 or more."},
+    FactRow{Fact::HistoryStarted, Subject::Prompt, "started", rollouts, false, false,
+            "Rollouts of it that were started, 0 or more."},
+    FactRow{Fact::HistoryScored, Subject::Prompt, "scored", rollouts, false, false,
+            "Rollouts of it that were scored, 0 or more."},
+    FactRow{Fact::HistoryHits, Subject::Prompt, "hits", rollouts, false, false,
+            "Rollouts of it that met the `hit` condition, 0 or more."},
+    FactRow{Fact::HistoryMisses, Subject::Prompt, "misses", rollouts, false, false,
+            "Scored rollouts of it that did not meet the `hit` condition, 0 or more."},
+    FactRow{Fact::HistoryHitRate, Subject::Prompt, "hit_rate", optional(prob()), false, false,
+            "Hits over scored rollouts of its whole history, 0..1; undefined while none is scored."},
+    FactRow{Fact::LastHitRate, Subject::Prompt, "last_hit_rate", optional(prob()), false, false,
+            "Hits over scored rollouts of its latest group that ended, 0..1; undefined while none is scored."},
+    FactRow{Fact::HistoryMean, Subject::Prompt, "reward_mean", optional(real), false, false,
+            "Mean reward of its whole history; undefined while none is scored."},
+    FactRow{Fact::HistoryStd, Subject::Prompt, "reward_std", optional(real), false, false,
+            "Standard deviation of the rewards of its whole history with divisor n, 0 or more; undefined while none is "
+            "scored."},
+    FactRow{Fact::Evicted, Subject::Prompt, "evicted", boolean, false, false, "It cannot be drawn now: it was evicted."},
+    FactRow{Fact::EvictedUntil, Subject::Prompt, "evicted_until", optional(epochs), false, false,
+            "The epoch in which it comes back; undefined where it is not evicted, or for good."},
+    FactRow{Fact::Deferred, Subject::Prompt, "deferred", boolean, false, false, "It has a deferred group."},
+    FactRow{Fact::PromptCategory, Subject::Prompt, "category", category, false, false,
+            "Its category: the key of state per category."},
+    // ---- a micro-batch
+    FactRow{Fact::MicroSize, Subject::MicroBatch, "size", integer, false, false,
+            "Rollouts in the micro-batch, 1 or more."},
+    FactRow{Fact::MicroAdvantages, Subject::MicroBatch, "advantages", over(Scope::Trained, real), true, false,
+            "The advantage of each rollout of the micro-batch."},
+    FactRow{Fact::MicroRewards, Subject::MicroBatch, "rewards", over(Scope::Trained, optional(real)), true, false,
+            "The reward of each rollout of the micro-batch; undefined for an unscored one."},
+    FactRow{Fact::MicroClasses, Subject::MicroBatch, "classes", over(Scope::Trained, optional(integer)), true, false,
+            "The class of each rollout's answer within its group; undefined without an answer."},
+    FactRow{Fact::MicroGroups, Subject::MicroBatch, "groups", over(Scope::Trained, integer), false, false,
+            "Which group of the batch each rollout belongs to, from 0."},
+    FactRow{Fact::MicroTokens, Subject::MicroBatch, "tokens", over(Scope::Trained, tokens), false, false,
+            "Tokens that each rollout wrote, 0 or more."},
+    FactRow{Fact::MicroTurns, Subject::MicroBatch, "turns", over(Scope::Trained, turns), false, false,
+            "Turns that each rollout executed, 0 or more."},
+    // ---- an anchor: a prefix of a finished rollout
+    FactRow{Fact::AnchorTurn, Subject::Anchor, "turn", turns, false, false,
+            "Turns of the prefix after which a branch would begin, 1 or more."},
+    FactRow{Fact::AnchorTurns, Subject::Anchor, "turns", turns, false, false,
+            "Turns that the whole rollout executed, 1 or more."},
+    FactRow{Fact::AnchorValue, Subject::Anchor, "value", optional(prob()), false, false,
+            "The chance of a hit from here on, as the host estimates it, 0..1; undefined without an estimate."},
+    FactRow{Fact::AnchorReward, Subject::Anchor, "reward", optional(real), true, false,
+            "The reward of the whole rollout; undefined while unscored."},
+    FactRow{Fact::AnchorSample, Subject::Anchor, "sample", integer, false, false,
+            "Index of its rollout within the group, from 0."},
+    FactRow{Fact::AnchorSlot, Subject::Anchor, "slot", integer, false, false,
+            "The place of its group in the batch, from 0."},
+    FactRow{Fact::AnchorPrompt, Subject::Anchor, "prompt", plain(Base::Prompt), false, false,
+            "Its prompt: the key of state per prompt."},
     // ---- the run
     FactRow{Fact::Iteration, Subject::Run, "iteration", iterations, false, false, "The current iteration, from 0."},
     FactRow{Fact::Epoch, Subject::Run, "epoch", epochs, false, false,
@@ -165,9 +275,9 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "one row per fact, in the order of the enumeration");
 
-constexpr std::array<std::string_view, 15> point_names{"select", "size",   "turn",   "result", "wave",
-                                                       "finish", "resume", "expand", "score",  "shape",
-                                                       "replay", "loss",   "update", "epoch",  "eval"};
+constexpr std::array<std::string_view, 16> point_names{"select", "size",   "turn",   "result", "wave",  "finish",
+                                                       "resume", "expand", "score",  "shape",  "replay", "loss",
+                                                       "update", "epoch",  "tokens", "eval"};
 
 }  // namespace
 
@@ -192,7 +302,40 @@ const FactRow* find_fact(Subject subject, std::string_view name) {
 }
 
 bool known_at(const FactRow& row, Point point) {
-  return !row.reward || (point != Point::Select && point != Point::Size && point != Point::Turn);
+  switch (row.fact) {
+    case Fact::Advantages:
+    case Fact::Advantage:
+      return point == Point::Shape;
+    case Fact::EmptySlots:
+      return point == Point::Replay;
+    default:
+      return !row.reward || (point != Point::Select && point != Point::Size && point != Point::Turn &&
+                             point != Point::Tokens);
+  }
+}
+
+Fact element_of(Fact fact) {
+  switch (fact) {
+    case Fact::Rewards:
+    case Fact::MicroRewards:
+      return Fact::Reward;
+    case Fact::RawRewards:
+      return Fact::RawReward;
+    case Fact::Advantages:
+    case Fact::MicroAdvantages:
+      return Fact::Advantage;
+    case Fact::Classes:
+    case Fact::MicroClasses:
+      return Fact::Class;
+    case Fact::MicroGroups:
+      return Fact::RolloutGroup;
+    case Fact::MicroTokens:
+      return Fact::RolloutTokens;
+    case Fact::MicroTurns:
+      return Fact::RolloutTurns;
+    default:
+      return fact;
+  }
 }
 
 }  // namespace allot::lang

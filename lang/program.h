@@ -33,7 +33,7 @@ enum class Op {
   Column,       // index into Handler::columns; a vector
   Element,      // index into Handler::columns, at the position of `loop`
   Position,     // the position of `loop` itself, an int
-  State,        // index into Program::states; args[0]: the prompt key of a per-prompt state, absent for group and run
+  State,        // index into Program::states; args[0]: the key of state per prompt or category, absent for group and run
   Let,          // index into Handler::lets; evaluated at most once per evaluation of the scope that owns it
   Scope,        // args[0] evaluated with the lets of `owned` fresh: arguments of a function put in place
   Not, Negate,
@@ -91,21 +91,50 @@ struct ReadKey {
 
 // ---- verdicts
 
-enum class RolloutsField { Default, Continue, Stop, StopWhere, SampleMore, CompleteTo };
-enum class GroupField { Default, Train, Drop };
+enum class RolloutsField { Default, Continue, Stop, StopWhere, SampleMore, CompleteTo, Branch };
+enum class GroupField { Default, Train, Drop, Defer };
 enum class SlotField { Default, Refill, Leave };
+enum class PromptField {
+  Default,
+  Evict,        // until the epoch `until`; at `epoch`, the prompts of `mask`
+  EvictForGood,
+  Readmit       // the group's prompt; at `epoch`, the prompts of `readmitted`
+};
 enum class Normalize { Default, Group, Subset };
+// The answer of `select`; None where the rule says nothing of it (the default: as many as there are slots).
+enum class Take { None, First, Best, Weighted, Where };
 
-// The fixed part of a rule's verdict; operands are evaluated only when the rule answers.
+// The fixed part of a rule's verdict or answer; operands are evaluated only when the rule answers, in the order in
+// which they stand here (`keys` of a handler before all rules). Each is a node of the handler, -1 where it is not said.
+// Outcome (compiler/executable.h) has a place of the same name for each.
 struct VerdictTemplate {
   RolloutsField rollouts = RolloutsField::Default;
-  NodeId amount = -1;        // Int: N of sample more, M of complete to, N of start each (maybe a vector over prompts)
-  NodeId up_to = -1;         // Int: M of `start N each, up to M`
-  NodeId mask = -1;          // vec<bool> over rollouts: stop where
+  // Int. N of `sample N more`, M of `complete to M`: one number, at `wave of batch` also a vector over Groups (0 ends
+  // that group). N of `start N each`: one number or a vector over Prompts. K of `branch K`; at `expand` a vector over
+  // Anchors. N of `take N` and of `replay up to N`.
+  NodeId amount = -1;
+  NodeId up_to = -1;         // Int: M of `start N each, up to M`, one number or a vector over Prompts
+  // vec<bool>: `stop where` over Rollouts; `take where` over Pool; `evict where` (at `epoch`) over Pool.
+  NodeId mask = -1;
   GroupField group = GroupField::Default;
-  NodeId subset = -1;        // vec<int> over samples, or a mask vec<bool> over rollouts
+  NodeId subset = -1;        // vec<int> over samples, or a mask vec<bool> over Rollouts
+  NodeId age_limit = -1;     // Int, iterations: N of `defer at most N iterations`, A of `replay …, max_age A`
   Normalize normalize = Normalize::Default;
   SlotField slot = SlotField::Default;
+  PromptField prompt = PromptField::Default;
+  NodeId until = -1;         // Int, epochs: E of `evict until E`; at `epoch` a vector over Pool
+  bool readmits = false;     // `readmit where` at `epoch`, which may stand beside `evict where`
+  NodeId readmitted = -1;    // vec<bool> over Known: `readmit where`, at `epoch` only
+  Take take = Take::None;
+  // vec<real?>: SCORE of `take N by SCORE` (the highest first) or W of `take N by weight W` (negative counts as 0) over
+  // Pool; KEY of `replay … by KEY` over Stored, the lowest first. Undefined ones come last, or weigh nothing.
+  NodeId scores = -1;
+  NodeId reward = -1;        // Real: `set reward = X`
+  // vec<real> (at `shape of group` vec<real?>) over Rollouts of a group or Trained of a micro-batch: `set advantages`,
+  // `set weights`; an undefined one leaves what was there.
+  NodeId advantages = -1;
+  NodeId weights = -1;
+  NodeId baseline = -1;      // Real or such a vector: `set baseline`
 };
 
 struct MessagePart {
@@ -128,7 +157,7 @@ enum class EffectKind { Remember, Report, Warn, ForEach };
 struct Effect {
   EffectKind kind = EffectKind::Report;
   std::int32_t index = -1;   // Remember: state; Report: into Program::reports; Warn: into Program::warnings
-  NodeId key = -1;           // Remember: prompt key of a per-prompt state
+  NodeId key = -1;           // Remember: key of state per prompt or category
   NodeId value = -1;         // Remember, Report: value (a report may be undefined and is then not written); Warn: condition
   std::vector<MessagePart> because;  // Warn
   std::int32_t loop = -1;    // ForEach
@@ -145,8 +174,12 @@ struct Let {
 struct Handler {
   Point point = Point::Turn;
   Subject subject = Subject::Group;
-  bool every = false;
-  std::optional<ReadArgument> number;   // N of `turn N`, `wave N`; Integer or Parameter
+  bool every = false;                   // `every turn`, `every N tokens`
+  bool ahead_runs = false;              // `ahead: run` of `turn N of group`: nobody is held
+  std::optional<ReadArgument> number;   // N of `turn N`, `wave N`, `every N tokens`; Integer or Parameter
+  // `by KEYS` of `resume`: a List of Reals, none of them undefined, of which the group with the lowest comes first (the
+  // first key decides, then the second, then the older group). Evaluated before the rules.
+  NodeId keys = -1;
   std::string text;                     // "turn at of group g"
   Span span;
   std::vector<ReadKey> reads;
@@ -170,7 +203,8 @@ struct Parameter {
   Span span;
 };
 
-enum class StateScope { Group, Prompt, Run };
+// State per prompt and per category has a key: Base::Prompt or Base::Category.
+enum class StateScope { Group, Prompt, Category, Run };
 
 struct State {
   std::string name;
@@ -179,6 +213,7 @@ struct State {
   Cell initial;
   std::optional<double> decay;   // multiplies the distance from `initial` at each `update` barrier, 0..1
   Span span;
+  bool keyed() const { return scope == StateScope::Prompt || scope == StateScope::Category; }
 };
 
 struct Budget {

@@ -29,6 +29,8 @@ std::string show(const Cell& cell, const Type& type) {
       return "beta(" + digits(cell.real()) + ", " + digits(cell.second) + ")";
     case Base::Prompt:
       return "prompt " + std::to_string(cell.integer());
+    case Base::Category:
+      return "category " + std::to_string(cell.integer());
     default:
       return "?";
   }

@@ -84,9 +84,13 @@ enum class ActionKind {
 struct Action {
   ActionKind kind = ActionKind::Continue;
   Span span;
-  ExprId amount = none;    // N of sample/complete/start/branch/defer/take; SUBSET of train; COND of stop where
-  ExprId second = none;    // `up to M` of start
-  std::string target;      // `set TARGET = amount`; "group" | "subset" of `normalize over`
+  // N of sample, complete, start, branch, defer, take and replay; SUBSET of train; COND of `stop where` and `take
+  // where`; EPOCH of `evict until`; X of `set TARGET = X`
+  ExprId amount = none;
+  ExprId second = none;    // `up to M` of start; SCORE or W of `take N by`; KEY of `replay up to N by`
+  ExprId third = none;     // COND of `evict where` and `readmit where`; A of `replay …, max_age A`
+  // `set TARGET = …`; "group" | "subset" of `normalize over`; "where" | "by" | "by weight" of take; "for good" of evict
+  std::string target;
 };
 
 struct Verdict {
@@ -159,8 +163,9 @@ struct Handler {
   Span point_span;         // `turn at of group g`
   std::string point;       // "turn", "wave", "finish", …
   bool every = false;
+  bool ahead_runs = false; // `on turn N of group g, ahead: run`: rollouts that are ahead are not held
   ExprId number = none;    // N of `turn N`, `wave N`, `every N tokens`
-  std::string subject;     // "group", "batch", "rollout", "pool", …
+  std::string subject;     // "group", "batch", "rollout", "pool", "micro_batch", "token"
   Name variable;
   std::vector<ExprId> keys;  // `by KEYS` of resume
   std::vector<Statement> statements;

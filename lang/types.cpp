@@ -36,6 +36,8 @@ std::string scalar_text(const Type& type) {
       return "beta";
     case Base::Prompt:
       return "prompt";
+    case Base::Category:
+      return "category";
     case Base::Actions:
       return "actions";
     case Base::Group:

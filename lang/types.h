@@ -25,7 +25,8 @@ enum class Base {
   Real,    // double, always finite
   String,  // exists in messages and comparisons of constants only
   Beta,    // a Beta distribution's two parameters
-  Prompt,  // an opaque key
+  Prompt,    // an opaque key
+  Category,  // an opaque key: the category of a prompt; prompts without one share one
   // Known to the checker alone; they never reach a cell.
   Actions, Group, Rollout, Batch, Run, Word
 };
@@ -37,9 +38,15 @@ enum class Scope {
   Groups,    // open groups of the batch, in slot order
   Ended,     // every group of the batch that was started, dropped ones too, in order of slot and round
   Prompts,   // prompts of the batch, in slot order
-  List       // a list the policy made itself
+  List,      // a list the policy made itself
+  Pool,      // prompts that may be drawn now (`p.prompts`): neither evicted nor with a deferred group; in pool order
+  Known,     // every prompt of the pool (`p.known`), evicted, deferred and never drawn ones too; in pool order
+  Turns,     // turns of the handler's own rollout, from its first
+  Trained,   // rollouts of a micro-batch (`b.rollouts`), in its order
+  Stored,    // groups that the replay buffer holds (`b.stored`), the oldest first
+  Anchors    // turn prefixes at which finished rollouts of the batch may branch (`b.anchors`): by slot, sample, turn
 };
-inline constexpr int scope_count = 6;
+inline constexpr int scope_count = 12;
 
 struct Type {
   Base base = Base::Real;

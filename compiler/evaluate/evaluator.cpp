@@ -40,13 +40,18 @@ bool holds(Walk& walk, NodeId condition, bool& answer) noexcept {
   return true;
 }
 
+template <typename Field>
+Field* field_at(Outcome& outcome, std::size_t offset) noexcept {
+  return offset == 0 ? nullptr : reinterpret_cast<Field*>(reinterpret_cast<char*>(&outcome) + offset);
+}
+
 // One operand of a verdict: a cell, or a vector.
-bool operand(Walk& walk, NodeId id, Cell* cell, Column& column) noexcept {
+bool operand(Walk& walk, NodeId id, Cell* cell, Column* column) noexcept {
   if (id < 0) return true;
   Value value;
   if (!walk.value(id, value)) return false;
   if (value.vector) {
-    column = value.cell.defined != 0 ? value.column : Column{};
+    if (column != nullptr) *column = value.cell.defined != 0 ? value.column : Column{};
   } else if (cell != nullptr) {
     *cell = value.cell;
   }
@@ -54,10 +59,10 @@ bool operand(Walk& walk, NodeId id, Cell* cell, Column& column) noexcept {
 }
 
 bool operands(Walk& walk, const lang::VerdictTemplate& verdict, Outcome& outcome) noexcept {
-  return operand(walk, verdict.amount, &outcome.amount, outcome.amounts) &&
-         operand(walk, verdict.up_to, &outcome.up_to, outcome.up_tos) &&
-         operand(walk, verdict.mask, nullptr, outcome.mask) &&
-         operand(walk, verdict.subset, nullptr, outcome.subset);
+  return std::all_of(std::begin(operand_places), std::end(operand_places), [&](const OperandPlace& place) {
+    return operand(walk, verdict.*place.node, field_at<Cell>(outcome, place.cell),
+                   field_at<Column>(outcome, place.column));
+  });
 }
 
 void holes(Walk& walk, const Rule& rule, Outcome& outcome) noexcept {
@@ -71,6 +76,7 @@ void holes(Walk& walk, const Rule& rule, Outcome& outcome) noexcept {
 }
 
 bool rules(Walk& walk, const Handler& handler, Outcome& outcome) noexcept {
+  if (!operand(walk, handler.keys, nullptr, &outcome.keys)) return false;
   for (std::size_t i = 0; i < handler.rules.size(); ++i) {
     const Rule& rule = handler.rules[i];
     bool answers = true;

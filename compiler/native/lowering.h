@@ -112,6 +112,7 @@ class Lowering {
   llvm::Value* holds(const Operand& operand);
   void rules();
   void answer(std::size_t index);
+  void store_column(const Operand& operand, std::uint64_t offset);
   void holes(const lang::Rule& rule);
   // effects.cpp
   void effects(const std::vector<lang::Effect>& all);

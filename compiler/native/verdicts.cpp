@@ -1,4 +1,5 @@
 #include "compiler/native/lowering.h"
+#include "compiler/outcome.h"
 
 namespace allot::compiler::native {
 
@@ -12,7 +13,8 @@ void Lowering::handler(const std::string& name) {
   llvm::BasicBlock* const end = block("end");
   target_ = open_target("fault");
   FaultTarget fault = target_;
-  Lets always;
+  if (handler_.keys >= 0) store_column(emit(handler_.keys), offsetof(Outcome, keys));
+  Lets always = known_;
   for (std::size_t i = 0; i < handler_.rules.size(); ++i) {
     const NodeId condition = handler_.rules[i].condition;
     llvm::BasicBlock* const answers = block("answers");
@@ -54,33 +56,31 @@ void Lowering::expression(const std::string& name) {
   ir_.CreateRetVoid();
 }
 
+// A vector of the outcome; an undefined one has no elements.
+void Lowering::store_column(const Operand& operand, std::uint64_t offset) {
+  llvm::Value* const column = at(outcome_, offset);
+  llvm::Value* const none = llvm::ConstantPointerNull::get(ir_.getPtrTy());
+  ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.bits, none), column);
+  ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.second, ir_.getInt64(0)),
+                  at(column, offsetof(Column, size)));
+}
+
 // All operands first: a fault in one of them leaves the outcome as it was.
 void Lowering::answer(std::size_t index) {
   const lang::Rule& rule = handler_.rules[index];
-  struct Place {
-    NodeId id;
-    std::uint64_t cell;
-    std::uint64_t column;
-    bool vector_only;
-  };
-  const Place places[] = {{rule.verdict.amount, offsetof(Outcome, amount), offsetof(Outcome, amounts), false},
-                          {rule.verdict.up_to, offsetof(Outcome, up_to), offsetof(Outcome, up_tos), false},
-                          {rule.verdict.mask, 0, offsetof(Outcome, mask), true},
-                          {rule.verdict.subset, 0, offsetof(Outcome, subset), true}};
   std::vector<Operand> operands;
-  for (const Place& place : places) operands.push_back(place.id < 0 ? Operand{} : emit(place.id));
+  for (const OperandPlace& place : operand_places) {
+    const NodeId id = rule.verdict.*place.node;
+    operands.push_back(id < 0 ? Operand{} : emit(id));
+  }
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
     if (operand.bits == nullptr) continue;
-    if (!operand.vector) {
-      if (!places[i].vector_only) store_cell(operand, at(outcome_, places[i].cell));
-      continue;
+    if (operand.vector) {
+      if (operand_places[i].column != 0) store_column(operand, operand_places[i].column);
+    } else if (operand_places[i].cell != 0) {
+      store_cell(operand, at(outcome_, operand_places[i].cell));
     }
-    llvm::Value* const column = at(outcome_, places[i].column);
-    llvm::Value* const none = llvm::ConstantPointerNull::get(ir_.getPtrTy());
-    ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.bits, none), column);
-    ir_.CreateStore(ir_.CreateSelect(operand.defined, operand.second, ir_.getInt64(0)),
-                    at(column, offsetof(Column, size)));
   }
   ir_.CreateStore(ir_.getInt32(static_cast<std::uint32_t>(index)), at(outcome_, offsetof(Outcome, rule)));
   holes(rule);

@@ -17,6 +17,14 @@ std::string_view kind_of(Subject subject) {
       return "group";
     case Subject::Rollout:
       return "rollout";
+    case Subject::Pool:
+      return "pool";
+    case Subject::Prompt:
+      return "prompt";
+    case Subject::MicroBatch:
+      return "micro-batch";
+    case Subject::Anchor:
+      return "anchor";
   }
   return "";
 }

@@ -74,6 +74,18 @@ std::string describe(Scope scope) {
       return "a vector over the prompts of the batch";
     case Scope::List:
       return "a list of the policy's own";
+    case Scope::Pool:
+      return "a vector over the prompts that may be drawn";
+    case Scope::Known:
+      return "a vector over all prompts of the pool";
+    case Scope::Turns:
+      return "a vector over the turns of a rollout";
+    case Scope::Trained:
+      return "a vector over the rollouts of the micro-batch";
+    case Scope::Stored:
+      return "a vector over the stored groups";
+    case Scope::Anchors:
+      return "a vector over the anchors";
   }
   return "";
 }
@@ -94,6 +106,8 @@ std::string describe(const Type& type) {
       return "a beta" + maybe;
     case Base::Prompt:
       return "a prompt";
+    case Base::Category:
+      return "a category";
     case Base::Actions:
       return "actions";
     default:

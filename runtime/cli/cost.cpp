@@ -131,10 +131,16 @@ class Counter {
 Polynomial Polynomial::variable(lang::Scope scope) {
   Polynomial one;
   switch (scope) {
-    case lang::Scope::Rollouts: one.terms_[{1, 0, 0}] = 1; break;
+    case lang::Scope::Rollouts:
+    case lang::Scope::Trained: one.terms_[{1, 0, 0}] = 1; break;
     case lang::Scope::Groups:
+    case lang::Scope::Stored:
+    case lang::Scope::Anchors:
     case lang::Scope::Ended: one.terms_[{0, 1, 0}] = 1; break;
+    case lang::Scope::Pool:
+    case lang::Scope::Known:
     case lang::Scope::Prompts: one.terms_[{0, 0, 1}] = 1; break;
+    case lang::Scope::Turns:
     case lang::Scope::Single:
     case lang::Scope::List: one.terms_[{}] = 1; break;
   }

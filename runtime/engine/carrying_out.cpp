@@ -25,6 +25,7 @@ std::optional<int> LiveEngine::carry_out(LiveGroup& group, const Verdict& verdic
     case RolloutsField::SampleMore: return start_more(group, verdict.amount(), orders);
     case RolloutsField::CompleteTo:
       return start_more(group, verdict.amount() - static_cast<std::int64_t>(group.log.rollouts.size()), orders);
+    case RolloutsField::Branch:  // worlds that restore only; no host of this engine has one
     case RolloutsField::Continue:
     case RolloutsField::Default: break;
   }

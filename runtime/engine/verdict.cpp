@@ -60,6 +60,47 @@ std::vector<int> subset_members(const lang::Handler& handler, lang::NodeId node,
   return members;
 }
 
+using Reals = std::vector<std::optional<double>>;
+
+Reals reals(const compiler::Column& column) {
+  Reals values;
+  for (std::int64_t i = 0; i < column.size; ++i) {
+    const Cell& cell = column.cells[i];
+    values.push_back(cell.defined ? std::optional(cell.real()) : std::nullopt);
+  }
+  return values;
+}
+
+// The operands of the points beside the four fields of a verdict.
+void resolve_answer(Verdict& verdict, const lang::Handler& handler, const lang::VerdictTemplate& form,
+                    const compiler::Outcome& outcome) {
+  verdict.take = form.take;
+  verdict.prompt = form.prompt;
+  verdict.readmits = form.readmits;
+  if (form.mask >= 0) {
+    std::vector<int>& chosen = form.take == lang::Take::Where ? verdict.taken
+                               : form.rollouts == RolloutsField::StopWhere ? verdict.stopped : verdict.evicted;
+    chosen = mask_members(outcome.mask);
+  }
+  if (form.readmitted >= 0) verdict.readmitted = mask_members(outcome.readmitted);
+  if (form.age_limit >= 0 && outcome.age_limit.defined) verdict.age_limit = outcome.age_limit.integer();
+  verdict.untils = operand(handler, form.until, outcome.until, outcome.untils);
+  if (is_vector(handler, form.until)) {
+    std::vector<std::int64_t> of_evicted;
+    for (const int position : verdict.evicted) of_evicted.push_back(verdict.untils.at(static_cast<std::size_t>(position)));
+    verdict.untils = std::move(of_evicted);
+  }
+  if (form.scores >= 0) verdict.scores = reals(outcome.scores);
+  if (form.reward >= 0 && outcome.reward.defined) verdict.reward = outcome.reward.real();
+  if (form.advantages >= 0) verdict.advantages = reals(outcome.advantages);
+  if (form.weights >= 0) verdict.weights = reals(outcome.weights);
+  if (form.baseline < 0) return;
+  verdict.baselines = is_vector(handler, form.baseline) ? reals(outcome.baselines) : Reals{};
+  if (!is_vector(handler, form.baseline) && outcome.baseline.defined) {
+    verdict.baselines->emplace_back(outcome.baseline.real());
+  }
+}
+
 std::string show_hole(const lang::Handler& handler, lang::NodeId node, const Cell& cell,
                       const std::vector<std::string>& prompts) {
   const lang::Type& type = handler.nodes[static_cast<std::size_t>(node)].type;
@@ -103,6 +144,7 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
                 const std::vector<std::string>& prompts) {
   Verdict verdict;
   const compiler::Outcome& outcome = answer.outcome;
+  for (std::int64_t i = 0; i < outcome.keys.size; ++i) verdict.keys.push_back(outcome.keys.cells[i].real());
   if (outcome.rule < 0 || static_cast<std::size_t>(outcome.rule) >= handler.rules.size()) return verdict;
   const lang::Rule& rule = handler.rules[static_cast<std::size_t>(outcome.rule)];
   const lang::VerdictTemplate& form = rule.verdict;
@@ -112,7 +154,7 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
   verdict.rollouts = verdict.start ? RolloutsField::Default : form.rollouts;
   verdict.amounts = operand(handler, form.amount, outcome.amount, outcome.amounts);
   verdict.up_tos = operand(handler, form.up_to, outcome.up_to, outcome.up_tos);
-  if (form.mask >= 0) verdict.stopped = mask_members(outcome.mask);
+  resolve_answer(verdict, handler, form, outcome);
   verdict.group = form.group;
   if (form.subset >= 0) verdict.subset = subset_members(handler, form.subset, outcome.subset);
   verdict.normalize = form.normalize;
@@ -135,6 +177,7 @@ std::string rollouts_words(RolloutsField field, const std::string& amount) {
     case RolloutsField::StopWhere: return "stop where";
     case RolloutsField::SampleMore: return "sample " + amount + "more";
     case RolloutsField::CompleteTo: return "complete to " + amount;
+    case RolloutsField::Branch: return "branch " + amount;
     case RolloutsField::Default: break;
   }
   return "";

@@ -14,13 +14,28 @@ namespace allot::engine {
 struct Verdict {
   lang::RolloutsField rollouts = lang::RolloutsField::Default;
   bool start = false;                  // the answer of `size`: amounts and up_tos are those of `start N each, up to M`
-  std::vector<std::int64_t> amounts;   // N: one, or one a prompt
+  std::vector<std::int64_t> amounts;   // N: one, or one a prompt; of `wave of batch` one a group, of `expand` one an anchor
   std::vector<std::int64_t> up_tos;    // M of `start N each, up to M`: none, one, or one a prompt
   std::vector<int> stopped;            // samples of `stop where`, ascending
   lang::GroupField group = lang::GroupField::Default;
   std::optional<std::vector<int>> subset;  // samples of `train SUBSET`, ascending, each once
   lang::Normalize normalize = lang::Normalize::Default;
   lang::SlotField slot = lang::SlotField::Default;
+  lang::PromptField prompt = lang::PromptField::Default;
+  std::optional<std::int64_t> age_limit;   // iterations: of `defer`, of `replay`
+  // Epochs of `evict until`: one; at `epoch` one for each of `evicted`.
+  std::vector<std::int64_t> untils;
+  std::vector<int> evicted;                // positions over Pool, ascending: `evict where` at `epoch`
+  bool readmits = false;
+  std::vector<int> readmitted;             // positions over Known, ascending: `readmit where` at `epoch`
+  lang::Take take = lang::Take::None;
+  std::vector<int> taken;                  // positions over Pool, ascending: `take where`
+  std::vector<std::optional<double>> scores;        // of `take … by` over Pool, of `replay … by` over Stored
+  std::optional<double> reward;                     // `set reward`
+  std::optional<std::vector<std::optional<double>>> advantages;   // `set advantages`: one a rollout
+  std::optional<std::vector<std::optional<double>>> weights;
+  std::optional<std::vector<std::optional<double>>> baselines;    // `set baseline`: one, or one a rollout
+  std::vector<double> keys;                         // of `resume … by KEYS`; there without a rule too
   int rule = -1;                       // -1: no rule held, or a fault
   std::string where;                   // "file:line" of the rule; empty without one
   std::string reason;                  // rendered

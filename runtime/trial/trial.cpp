@@ -215,6 +215,7 @@ class Trial {
       case lang::StateScope::Group: group.state[state] = value; break;
       case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
       case lang::StateScope::Run: store_.write_run(state, value); break;
+      case lang::StateScope::Category: break;
     }
   }
 
