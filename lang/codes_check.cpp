@@ -104,15 +104,18 @@ constexpr std::array table{
          "policy p\non finish of group g { when 1 / 0 > g.scored then drop }\n",
          "policy p\non finish of group g { when 1 / 2 > g.scored then drop }\n"},
     // ---- decision points
-    Code{"E0301", "not known yet", "At `size` and `turn` no reward is known. They exist from `result` on.",
+    Code{"E0301", "not known yet",
+         "At `select`, `size` and while rollouts run no reward is known. They exist from `result` on, advantages at `shape`.",
          "policy p\non turn 10 of group g { when g.flat then stop }\n",
          "policy p\non finish of group g { when g.flat then drop }\n"},
     Code{"E0302", "does not exist at this point",
-         "When `size` is asked no group is open yet, and the groups that ended are all there at `update` only.",
+         "When `size` is asked no group is open yet; the groups that ended are all there at `update` only, stored ones at "
+         "`replay`, anchors at `expand`. A vector over turns is read in a handler of one rollout.",
          "policy p\non size of batch b { start [if g.slot < 2 then 4 else 8 for g in b.groups] each }\n",
          "policy p\non size of batch b { start [if draw(\"more\") < 0.5 then 4 else 8 for p in b.prompts] each }\n"},
     Code{"E0303", "a point asked of the wrong thing",
-         "`size` and `update` are asked of a batch, the others of a group. `turn` needs a number or `every`.",
+         "Each point is asked of a pool, a batch, a group, a rollout or a micro-batch. `turn` needs a number or `every`; "
+         "`by` belongs to `resume`, `ahead: run` to `turn N of group`.",
          "policy p\non finish of batch b { train }\n", "policy p\non finish of group g { train }\n"},
     Code{"E0304", "cannot be said here", "Each point can carry out some verdicts only; a barrier decides nothing.",
          "policy p\non turn 10 of group g { sample 1 more }\n", "policy p\non wave of group g { sample 1 more }\n"},
@@ -135,7 +138,7 @@ constexpr std::array table{
          "policy p\non wave of group g { stop }\non wave of batch b { stop }\n",
          "policy p\non wave of group g { stop }\n"},
     Code{"E0310", "state is written at barriers",
-         "State per prompt and per run is written at `update` only, when the iteration is over: so it does not matter "
+         "State per prompt, per category and per run is written at `update` and `epoch` only, when the iteration is over: so it does not matter "
          "in which order groups finish, and every reader sees one snapshot.",
          "policy p\nstate seen: int per prompt = 0\non finish of group g { remember seen[g.prompt] = seen[g.prompt] + "
          "1 }\n",
@@ -185,6 +188,24 @@ constexpr std::array table{
          "stop\n}\n",
          "policy p\non finish of group g { train }\ntest \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect "
          "finish(g) is train\n}\n"},
+    Code{"E0321", "deferred, but never resumed",
+         "A group that `defer` sets aside waits for `resume`. Without a handler for it, it would wait for its age limit "
+         "and be dropped.",
+         "policy p\non wave of group g { defer at most 4 iterations }\n",
+         "policy p\non wave of group g { defer at most 4 iterations }\non resume of group g by g.age { complete to 16 }\n"},
+    Code{"E0322", "an eviction without a way back",
+         "An evicted prompt is not drawn any more. A verdict says until which epoch, or `for good`; or a `readmit` takes "
+         "it back.",
+         "policy p\non finish of group g { when g.flat then drop, evict }\n",
+         "policy p\non finish of group g { when g.flat then drop, evict until epoch + 2 }\n"},
+    Code{"E0323", "replay without an age limit",
+         "Groups of a policy long gone collapse the training, so `replay` says how old they may be.",
+         "policy p\non replay of batch b { replay up to 4 by g.age }\n",
+         "policy p\non replay of batch b { replay up to 4 by g.age, max_age 4 iterations }\n"},
+    Code{"E0324", "cannot be set here",
+         "At `score` one sets the reward, at `shape` advantages, weights or the baseline, each once.",
+         "policy p\non score of rollout r { set advantages = r.reward }\n",
+         "policy p\non score of rollout r { set reward = r.reward - 0.1 }\n"},
     // ---- declarations
     Code{"E0401", "declared twice", "There is one `refill at most`, and one budget for each unit.",
          "policy p\nbudget 10 tokens per run\nbudget 20 tokens per run\non finish of group g { train }\n",
@@ -226,6 +247,12 @@ constexpr std::array table{
          "rewards a group of equal middling ones passes too, and teaches nothing.",
          "policy p\non finish of group g { when 0 < (g.reward_mean ?? 0) < 1 then train\n otherwise drop }\n",
          "policy p\non finish of group g { when not g.flat then train\n otherwise drop }\n"},
+    Code{"W0505", "a gate on the shaped reward",
+         "A `score` handler changes the rewards, so a gate that looks at them judges the shaping, not the task: a length "
+         "penalty makes equal answers look spread. `raw_rewards` and `hit_rate` are what the environment gave.",
+         "policy p\non score of rollout r { set reward = r.reward - 0.1 }\non finish of group g { when g.flat then drop }\n",
+         "policy p\non score of rollout r { set reward = r.reward - 0.1 }\non finish of group g { when (std(g.raw_rewards, 0) "
+         "?? 0) == 0 then drop }\n"},
 };
 
 }  // namespace

@@ -83,10 +83,7 @@ constexpr std::array<Code, 24> codes{{
      "policy p\non finish of group g { when g.flat then drop refill }", "policy p\nrefill at most 10 rounds then train_partial\non finish of group g { when g.flat then drop, refill }"},
     {"E0190", "not in this version of the language",
      "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
-     "here would have no effect. What runs: the points size and update of a batch, and turn, result, wave and finish of a "
-     "group; the verdicts continue, stop, stop where, sample N more, complete to M, start N each, train, train SUBSET, "
-     "drop, refill and leave; parameters, functions, the hit condition, budgets, refill, and state per group, prompt "
-     "and run.",
+     "here would have no effect. `loss of token` is the last decision point to come; all others can be written.",
      "policy p\nimport team.gates as gates", "policy p\nfn gate(x: real) -> real = x"},
 }};
 

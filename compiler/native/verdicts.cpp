@@ -13,7 +13,7 @@ void Lowering::handler(const std::string& name) {
   llvm::BasicBlock* const end = block("end");
   target_ = open_target("fault");
   FaultTarget fault = target_;
-  if (handler_.keys >= 0) store_column(emit(handler_.keys), offsetof(Outcome, keys));
+  const Operand keys = handler_.keys < 0 ? Operand{} : emit(handler_.keys);
   Lets always = known_;
   for (std::size_t i = 0; i < handler_.rules.size(); ++i) {
     const NodeId condition = handler_.rules[i].condition;
@@ -37,6 +37,7 @@ void Lowering::handler(const std::string& name) {
     ir_.CreateBr(end);
   }
   enter(after);
+  if (keys.bits != nullptr) store_column(keys, offsetof(Outcome, keys));
   known_ = always;
   effects(handler_.effects);
   ir_.CreateBr(end);

@@ -210,7 +210,7 @@ NodeId Expressions::compare_pair(const std::string& op, NodeId a, NodeId b, tree
   if (!type(b).vector() && !require_defined(b, right, whole)) return poison;
   const bool ordered = op != "==" && op != "!=";
   const bool numbers = numeric(type(a)) && numeric(type(b));
-  const bool same = type(a).base == type(b).base && (type(a).base == Base::Bool || type(a).base == Base::Prompt);
+  const bool same = type(a).base == type(b).base && (type(a).base == Base::Bool || type(a).base == Base::Prompt || type(a).base == Base::Category);
   if (!numbers && (ordered || !same)) {
     policy_.error("E0204", span,
                   describe(type(a)) + " and " + describe(type(b)) + " cannot be compared with " + quoted(op), "",

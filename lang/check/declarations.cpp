@@ -125,11 +125,10 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
                  "not " + to_text(*type));
     fits = false;
   }
-  if (decl.scope == "category") {
-    policy.not_yet(decl.name.span, "state per category");
-    fits = false;
-  }
-  state.scope = decl.scope == "group" ? StateScope::Group : decl.scope == "run" ? StateScope::Run : StateScope::Prompt;
+  state.scope = decl.scope == "group"      ? StateScope::Group
+                : decl.scope == "run"      ? StateScope::Run
+                : decl.scope == "category" ? StateScope::Category
+                                           : StateScope::Prompt;
   if (fits) {
     if (numeric(*type)) {
       const std::optional<Range> range = read_range(policy, decl.type, *type);

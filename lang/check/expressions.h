@@ -20,7 +20,6 @@ struct Where {
   bool hit = false;       // the `hit` condition: facts of the rollout by their bare names
   bool constant = false;  // a default or an initial value: no facts, parameters or state
   bool eval = false;      // `allot eval`, where a constant may be computed but there is no file and no run
-  bool barrier() const { return point == Point::Update || point == Point::Epoch; }
 };
 
 class Expressions {
@@ -36,8 +35,12 @@ class Expressions {
 
   // The loop over `source`, with `variable` declared in a frame of its own that the caller leaves; -1 after an error.
   int open_loop(tree::ExprId source, const tree::Name& variable);
-  // `r`, every rollout of the handler's group, in a frame that the caller leaves.
-  int open_rollouts(Span span);
+  // The loop over a scope, with `variable` as its element in a frame that the caller leaves: `r` of `stop where`.
+  int open_scope(Scope scope, const std::string& variable, Span span);
+  // A vector with elements of type `expected`; poison after an error.
+  NodeId fit_elements(NodeId vector, tree::ExprId id, const Type& expected, std::string_view role);
+  // One number as a plain real, whatever its unit: a key, a score, a weight.
+  NodeId rank(NodeId node, tree::ExprId id, bool optional_too, std::string_view role);
 
   // A `turns` literal, a parameter, or g.turn; nothing after an error.
   std::optional<ReadArgument> read_argument(tree::ExprId id, BaseUnit unit, bool unit_needed, bool current_turn,
@@ -136,6 +139,7 @@ class Expressions {
   std::optional<Span> relies_on_;  // a rule on which what was just checked relies
 };
 
+std::string_view scope_word(StateScope scope);  // "prompt"
 bool is_statistic(std::string_view name);
 std::optional<Reduction> reduction_named(std::string_view name);
 // The type that an author wrote; nothing after an error. `vec<T>` has Scope::List and fits a vector of any scope.

@@ -8,48 +8,68 @@
 namespace allot::lang::checker {
 namespace {
 
-// The row of a handler that this version runs; null after an error.
-const PointRow* runnable(Policy& policy, const tree::Handler& handler) {
-  if (handler.point == "tokens") {  // `every N tokens`: no point of its own, but a handler that would never be asked
-    policy.not_yet(handler.point_span, "`every … tokens`");
-    return nullptr;
+std::string list_of(const std::vector<const PointRow*>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += (i == 0 ? "a " : i + 1 == rows.size() ? " or a " : ", a ") + std::string(rows[i]->word);
   }
-  const PointRow* const row = find_point(handler.point);
-  if (!row) return nullptr;  // the parser knows the points too, and has said so
-  if (row->subject.empty()) {
-    policy.not_yet(handler.point_span, "the point " + quoted(handler.point));
-    return nullptr;
+  return text;
+}
+
+bool numbered(const tree::Handler& handler) {
+  return handler.number != tree::none || handler.every;
+}
+
+// What stands around the name of the point: `every`, N, `by KEYS`, `ahead: run`. False after an error.
+bool well_formed(Policy& policy, const tree::Handler& handler, const PointRow& row) {
+  const std::string example = "write `" + std::string(row.example) + "`";
+  const auto wrong = [&](Span span, const std::string& message, const std::string& help) {
+    policy.error("E0303", span, message, "", help);
+    return false;
+  };
+  if (handler.every && row.point != Point::Turn && row.point != Point::Tokens) {
+    return wrong(handler.point_span, "`every` belongs to `turn`", example);
   }
-  const bool in_the_language = (handler.point == "turn" && handler.subject == "rollout") ||
-                               (handler.point == "wave" && handler.subject == "batch") ||
-                               (handler.point == "update" && handler.subject == "pool");
-  if (in_the_language) {
-    policy.not_yet(handler.point_span, quoted(handler.point + " of " + handler.subject));
-    return nullptr;
-  }
-  if (handler.subject != row->subject) {
-    policy.error(
-        "E0303", handler.point_span,
-        quoted(handler.point) + " is asked of a " + std::string(row->subject) + ", not of a " + handler.subject, "",
-        "write `on " + handler.point + " of " + std::string(row->subject) + " " +
-            (row->subject == "group" ? "g" : "b") + "`");
-    return nullptr;
-  }
-  if (handler.every && handler.point != "turn") {
-    policy.error("E0303", handler.point_span, "`every` belongs to `turn`", "", "write `on " + handler.point + " of …`");
-    return nullptr;
-  }
-  if (!row->number && handler.number != tree::none) {
-    policy.error("E0303", policy.tree[handler.number].span, quoted(handler.point) + " has no number", "",
+  if (!row.number && handler.number != tree::none) {
+    return wrong(policy.tree[handler.number].span, quoted(handler.point) + " has no number",
                  "only `turn N` and `wave N` have one");
+  }
+  if (row.point == Point::Turn && !numbered(handler)) {
+    return wrong(handler.point_span, "which turn?", "write `on turn 10 of group g`, or `on every turn of group g`");
+  }
+  if (row.point == Point::Turn && row.subject == Subject::Rollout && !handler.every) {
+    return wrong(handler.point_span, "a rollout is asked after every turn",
+                 example + ", and in it `when " + handler.variable.text + ".turns == 10 then …`");
+  }
+  if (!handler.keys.empty() && row.point != Point::Resume) {
+    return wrong(policy.tree[handler.keys[0]].span, "only `resume` has an order",
+                 "write `on resume of group g by g.age`, or leave `by …` out");
+  }
+  const bool held = row.point == Point::Turn && row.subject == Subject::Group && !handler.every;
+  if (handler.ahead_runs && !held) {
+    return wrong(handler.point_span, "`ahead: run` belongs to `turn N of group`",
+                 "rollouts that are ahead are held there only: leave it out");
+  }
+  return true;
+}
+
+// The row of a handler; null after an error.
+const PointRow* row_of(Policy& policy, const tree::Handler& handler) {
+  if (handler.point == "loss") {
+    policy.error("E0190", handler.point_span, "`loss of token` is the last point to come, and this version has none",
+                 "not yet", "before the loss, `on shape of group g` sets advantages and weights");
     return nullptr;
   }
-  if (handler.point == "turn" && !handler.every && handler.number == tree::none) {
-    policy.error("E0303", handler.point_span, "which turn?", "",
-                 "write `on turn 10 of group g`, or `on every turn of group g`");
-    return nullptr;
+  const std::vector<const PointRow*> rows = find_points(handler.point);
+  if (rows.empty()) return nullptr;  // the parser knows the points too, and has said so
+  for (const PointRow* const row : rows) {
+    if (row->word == handler.subject) return well_formed(policy, handler, *row) ? row : nullptr;
   }
-  return row;
+  const std::string point = handler.point == "tokens" ? "every … tokens" : handler.point;
+  policy.error("E0303", handler.point_span,
+               quoted(point) + " is asked of " + list_of(rows) + ", not of a " + handler.subject, "",
+               "write `" + std::string(rows[0]->example) + "`");
+  return nullptr;
 }
 
 // Group and batch handlers of one point cannot both answer. True where that was said.
@@ -72,6 +92,42 @@ bool same_place(const Handler& a, const Handler& b) {
   return a.point == b.point && a.subject == b.subject && a.every == b.every && a.number == b.number;
 }
 
+// N of `turn N`, `wave N` and `every N tokens`; nothing after an error.
+std::optional<ReadArgument> number_of(Policy& policy, const tree::Handler& handler, Point point) {
+  Builder builder(policy);
+  Expressions expressions(policy, builder, Where{});
+  switch (point) {
+    case Point::Turn:
+      return expressions.read_argument(handler.number, BaseUnit::Turns, true, false, "N of `turn N`");
+    case Point::Tokens:
+      return expressions.read_argument(handler.number, BaseUnit::Tokens, false, false, "N of `every N tokens`");
+    default:
+      return expressions.read_argument(handler.number, BaseUnit::Groups, false, false, "N of `wave N`");
+  }
+}
+
+// What one verdict makes another handler or declaration necessary for.
+void check_needs(Policy& policy) {
+  if (policy.unread) return;
+  const auto answered = [&](std::string_view point) {
+    const auto& handlers = policy.tree.handlers;
+    return std::any_of(handlers.begin(), handlers.end(), [&](const auto& handler) { return handler.point == point; });
+  };
+  if (policy.first_refill && policy.tree.refills.empty()) {
+    policy.error("E0402", *policy.first_refill, "a refill that can go on for ever", "asks for fresh prompts",
+                 "add  refill at most 10 rounds then train_partial");
+  }
+  if (policy.first_defer && !answered("resume")) {
+    policy.error("E0321", *policy.first_defer, "a deferred group that nothing resumes", "it would wait for its end",
+                 "add  on resume of group g by g.age { complete to 16 }");
+  }
+  if (policy.open_eviction && !policy.readmits) {
+    policy.error("E0322", *policy.open_eviction, "an eviction without a way back", "the prompt is never drawn again",
+                 "say when it comes back, `evict until epoch + 1`; or mean it, `evict for good`; or readmit it: "
+                 "`on epoch of pool p { readmit where q.evicted }`");
+  }
+}
+
 }  // namespace
 
 void check_handlers(Policy& policy) {
@@ -79,18 +135,14 @@ void check_handlers(Policy& policy) {
   for (std::size_t i = 0; i < policy.tree.handlers.size(); ++i) {
     const tree::Handler& handler = policy.tree.handlers[i];
     if (mixed_subjects(policy, i)) continue;
-    const PointRow* const row = runnable(policy, handler);
+    const PointRow* const row = row_of(policy, handler);
     if (!row) continue;
     Handler place;
     place.point = row->point;
-    place.subject = row->subject == "batch" ? Subject::Batch : Subject::Group;
+    place.subject = row->subject;
     place.every = handler.every;
     if (handler.number != tree::none) {
-      Builder builder(policy);
-      Expressions expressions(policy, builder, Where{});
-      const bool turn = row->point == Point::Turn;
-      place.number = expressions.read_argument(handler.number, turn ? BaseUnit::Turns : BaseUnit::Groups, turn, false,
-                                               turn ? "N of `turn N`" : "N of `wave N`");
+      place.number = number_of(policy, handler, row->point);
       if (!place.number) continue;
     }
     Handler checked = HandlerChecker(policy, handler, *row).check();
@@ -105,10 +157,7 @@ void check_handlers(Policy& policy) {
     known.emplace_back(std::move(place), handler.point_span);
     policy.program.handlers.push_back(std::move(checked));
   }
-  if (policy.first_refill && policy.tree.refills.empty() && !policy.unread) {
-    policy.error("E0402", *policy.first_refill, "a refill that can go on for ever", "asks for fresh prompts",
-                 "add  refill at most 10 rounds then train_partial");
-  }
+  check_needs(policy);
 }
 
 }  // namespace allot::lang::checker

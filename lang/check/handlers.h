@@ -25,9 +25,23 @@ class HandlerChecker {
   VerdictTemplate verdict(const tree::Verdict& verdict);
   void action(const tree::Action& action, VerdictTemplate& into);
   bool allowed(const tree::Action& action);
-  NodeId amount(tree::ExprId id, std::string_view role, bool vector_allowed);
+  // A count of rollouts; where `over` is a scope, a vector of them over it may stand there too, or must.
+  enum class Counts { One, OneOrVector, Vector };
+  NodeId amount(tree::ExprId id, std::string_view role, Counts counts = Counts::One, Scope over = Scope::Single);
   void train(const tree::Action& action, VerdictTemplate& into);
   NodeId stop_where(tree::ExprId condition, Span span);
+  // answers.cpp
+  void branch(const tree::Action& action, VerdictTemplate& into);
+  void defer(const tree::Action& action, VerdictTemplate& into);
+  void evict(const tree::Action& action, VerdictTemplate& into);
+  void readmit(const tree::Action& action, VerdictTemplate& into);
+  void take(const tree::Action& action, VerdictTemplate& into);
+  void replay(const tree::Action& action, VerdictTemplate& into);
+  void set(const tree::Action& action, VerdictTemplate& into);
+  void keys();
+  // A vector over `scope`: written as one, or as an expression with `variable` for each element.
+  NodeId each(tree::ExprId id, Scope scope, std::string_view variable, const Type& wanted, std::string_view role);
+  NodeId shaped(tree::ExprId id, std::string_view role, bool one_too);
 
   void remember(const tree::Statement& statement, std::vector<Effect>& effects);
   bool may_remember(const tree::Statement& statement, const State& state, const Binding& binding);

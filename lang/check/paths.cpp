@@ -1,6 +1,7 @@
 // Names, facts after a dot, state under a key.
 #include <utility>
 
+#include "lang/check/collections.h"
 #include "lang/check/expressions.h"
 #include "lang/check/units.h"
 
@@ -35,24 +36,52 @@ std::vector<std::string> members(Subject subject) {
   for (const FactRow& row : fact_rows()) {
     if (row.subject == subject && !row.name.empty()) result.emplace_back(row.name);
   }
-  if (subject == Subject::Group) result.insert(result.end(), {"rollouts", "actions", "budget"});
-  if (subject == Subject::Rollout) result.insert(result.end(), {"actions"});
-  if (subject == Subject::Batch) result.insert(result.end(), {"groups", "ended", "prompts", "budget"});
+  for (const Collection& collection : collections()) {
+    if (collection.owner == subject) result.emplace_back(collection.name);
+  }
+  if (subject == Subject::Group || subject == Subject::Rollout) result.emplace_back("actions");
+  if (subject == Subject::Group || subject == Subject::Batch) result.emplace_back("budget");
   return result;
 }
 
 bool needs_hit(Fact fact) {
-  return fact == Fact::Hits || fact == Fact::Misses || fact == Fact::HitRate || fact == Fact::RolloutHit;
+  switch (fact) {
+    case Fact::Hits:
+    case Fact::Misses:
+    case Fact::HitRate:
+    case Fact::RolloutHit:
+    case Fact::HistoryHits:
+    case Fact::HistoryMisses:
+    case Fact::HistoryHitRate:
+    case Fact::LastHitRate:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
+
+std::string_view scope_word(StateScope scope) {
+  switch (scope) {
+    case StateScope::Group:
+      return "group";
+    case StateScope::Prompt:
+      return "prompt";
+    case StateScope::Category:
+      return "category";
+    case StateScope::Run:
+      return "run";
+  }
+  return "";
+}
 
 Binding* Expressions::declare(Binding binding) {
   const Binding* const outer = policy_.names.find(binding.name);
   if (find_fact(Subject::Run, binding.name) || binding.name == "budget") {
     policy_.error("E0103", binding.span, quoted(binding.name) + " is the name of a fact of the run", "",
                   "choose another name");
-  } else if (outer) {
+  } else if (outer && !outer->implied) {
     policy_.warning("W0104", binding.span, quoted(binding.name) + " hides " + with_article(outer->kind) + " of the same name",
                     "from here on", "", {{outer->span, "the " + outer->kind + " that is hidden"}});
   } else {
@@ -108,6 +137,7 @@ NodeId Expressions::name(tree::ExprId id) {
       case Meaning::State:
         return state(*binding, id, tree::none);
       case Meaning::Subject:
+        if (binding->subject == Subject::Prompt) return fact(row(Fact::PromptKey), binding, id);
         policy_.error("E0109", e.span,
                       quoted(e.text) + " is a " + std::string(kind_of(binding->subject)) + ", not a value", "",
                       "read a fact of it: `" + e.text + "." + members(binding->subject)[1] + "`");
@@ -169,10 +199,16 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
     const std::string handler = std::to_string(owner ? owner->id : -1);
     if (!policy_.first_time("E0301", std::string(row.name) + " " + handler)) return true;
     const std::string point = quoted(lang::name(where_.point));
-    policy_.error("E0301", span, quoted(row.name) + " is not known at " + point, "rewards exist from `result` on",
-                  where_.point == Point::Size
-                      ? "at `size` a rule may read prompts, budget and state"
-                      : "at " + point + " a rule may read actions, observations, tokens, log-probabilities, entropy");
+    const bool shape = row.fact == Fact::Advantage || row.fact == Fact::Advantages;
+    const bool empty = row.fact == Fact::EmptySlots;
+    policy_.error("E0301", span, quoted(row.name) + " is not known at " + point,
+                  shape   ? "advantages exist at `shape`"
+                  : empty ? "slots are counted as empty at `replay`"
+                          : "rewards exist from `result` on",
+                  shape || empty                  ? ""
+                  : where_.point == Point::Size   ? "at `size` a rule may read prompts, budget and state"
+                  : where_.point == Point::Select ? "at `select` a rule may read the history of prompts and state"
+                  : "at " + point + " a rule may read actions, observations, tokens, log-probabilities, entropy");
     return true;
   }
   if (needs_hit(row.fact) && policy_.tree.hit == tree::none) {
@@ -200,18 +236,30 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   Type type = row.type;
   if (type.vector()) {  // the rewards of a group are a column of its rollouts' rewards
     if (scope != Scope::Single) {
-      policy_.not_yet(span, "a vector of every group of a batch");
+      if (type.scope == Scope::Turns) {
+        policy_.error("E0302", span, quoted(policy_.text(id)) + " is a vector for each rollout",
+                      "there are many of them here", "read it in a handler of one rollout: `on every turn of rollout r`");
+      } else {
+        policy_.not_yet(span, "a vector of every group of a batch");
+      }
       return poison;
     }
-    wanted = wanted == Fact::Rewards ? Fact::Reward : Fact::RawReward;
+    wanted = element_of(wanted);
     scope = type.scope;
     const int column = builder_.column({wanted, {}, scope, type, policy_.text(id), span});
     return builder_.make(Op::Column, type, span, {}, column);
   }
   if (scope == Scope::Single) {
+    // A handler of `score` is asked because a reward has come.
+    const bool arrived = where_.point == Point::Score && (wanted == Fact::Reward || wanted == Fact::RawReward);
+    if (arrived) {
+      const int read = builder_.read({wanted, {}, scope, type, policy_.text(id), span});
+      return builder_.make(Op::Assume, defined(type), span, {builder_.make(Op::Read, type, span, {}, read)});
+    }
     const int read = builder_.read({wanted, std::move(arguments), scope, type, policy_.text(id), span});
     return assume_if_known(builder_.make(Op::Read, type, span, {}, read), path(id));
   }
+  if (scope == Scope::Trained && wanted == Fact::Advantage) type = defined(type);
   const int column =
       builder_.column({wanted, std::move(arguments), scope, vector_of(type, scope), policy_.text(id), span});
   return assume_if_known(builder_.make(Op::Element, type, span, {}, column, owner->loop), path(id));
@@ -324,32 +372,32 @@ NodeId Expressions::state(Binding& binding, tree::ExprId id, tree::ExprId key) {
                   where_.hit ? "a hit is told from the rollout alone" : "write a literal");
     return poison;
   }
-  if ((declared.scope == StateScope::Prompt) != (key != tree::none)) {
-    policy_.error("E0319", span,
-                  quoted(binding.name) + " is state per " +
-                      (declared.scope == StateScope::Prompt ? "prompt"
-                       : declared.scope == StateScope::Run  ? "run"
-                                                            : "group"),
+  const std::string per(scope_word(declared.scope));
+  if (declared.keyed() != (key != tree::none)) {
+    policy_.error("E0319", span, quoted(binding.name) + " is state per " + per,
                   key == tree::none ? "whose?" : "there is one alone",
-                  key == tree::none ? "say whose: `" + binding.name + "[g.prompt]`" : "write `" + binding.name + "`",
+                  key == tree::none ? "say whose: `" + binding.name + "[g." + per + "]`"
+                                    : "write `" + binding.name + "`",
                   {{binding.span, "declared here"}});
     return poison;
   }
-  if (declared.scope == StateScope::Group && where_.subject == Subject::Batch) {
-    policy_.error("E0311", span, quoted(binding.name) + " is state per group", "a batch has many groups",
+  if (declared.scope == StateScope::Group && where_.subject != Subject::Group && where_.subject != Subject::Rollout) {
+    policy_.error("E0311", span, quoted(binding.name) + " is state per group",
+                  "a " + std::string(kind_of(where_.subject)) + " has many groups",
                   "read it in a handler of a group, or keep it per prompt", {{binding.span, "declared here"}});
     return poison;
   }
   std::vector<NodeId> args;
   if (key != tree::none) {
-    const NodeId prompt = check(key);
-    if (prompt == poison) return poison;
-    if (type(prompt).base != Base::Prompt || type(prompt).vector()) {
-      policy_.error("E0201", expr(key).span, "the key of state per prompt is a prompt",
-                    "this is " + describe(type(prompt)), "say `" + binding.name + "[g.prompt]`");
+    const NodeId found = check(key);
+    if (found == poison) return poison;
+    const Base wanted = declared.scope == StateScope::Category ? Base::Category : Base::Prompt;
+    if (type(found).base != wanted || type(found).vector()) {
+      policy_.error("E0201", expr(key).span, "the key of state per " + per + " is a " + per,
+                    "this is " + describe(type(found)), "say `" + binding.name + "[g." + per + "]`");
       return poison;
     }
-    args.push_back(prompt);
+    args.push_back(found);
   }
   const NodeId node = builder_.make(Op::State, declared.type, span, std::move(args), binding.state);
   return assume_if_known(node, path(id));

@@ -33,6 +33,9 @@ struct Policy {
   std::set<std::string> told;
   std::vector<char> broken_functions;  // by index into tree.functions: calls give poison
   int body_nodes = 0;                  // typed nodes of all functions, each checked by itself
+  std::optional<Span> first_defer = std::nullopt;    // where `defer` is answered first
+  std::optional<Span> open_eviction = std::nullopt;  // where `evict` is answered that says no end
+  bool readmits = false;                             // `readmit` is answered somewhere
 
   // True the first time: the same mistake about the same thing is told once.
   bool first_time(std::string_view code, std::string_view thing);

@@ -13,7 +13,7 @@ namespace {
 Where where_of(const PointRow& point) {
   Where where;
   where.point = point.point;
-  where.subject = point.subject == "batch" ? Subject::Batch : Subject::Group;
+  where.subject = point.subject;
   return where;
 }
 
@@ -36,17 +36,23 @@ Handler HandlerChecker::check() {
   subject.subject = where_of(point_).subject;
   subject.used = true;
   expressions_.declare(std::move(subject));
+  keys();
   std::vector<Effect> effects;
   for (const tree::Statement& s : tree_.statements) statement(s, effects, nullptr, 0);
   if (point_.point == Point::Size && builder_.handler.rules.empty()) {
     policy_.error("E0304", tree_.point_span, "`size` must say how many rollouts a prompt gets", "",
                   "write `start 8 each`");
   }
+  if (point_.point == Point::Select && builder_.handler.rules.empty()) {
+    policy_.error("E0304", tree_.point_span, "`select` must say which prompts are drawn", "",
+                  "write `take " + tree_.variable.text + ".slots`");
+  }
   policy_.names.leave();
   Handler result = std::move(builder_.handler);
   result.point = point_.point;
   result.subject = where_of(point_).subject;
   result.every = tree_.every;
+  result.ahead_runs = tree_.ahead_runs;
   result.text = policy_.text(tree_.point_span);
   result.span = tree_.span;
   result.effects = std::move(effects);
@@ -63,9 +69,11 @@ void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& ef
     case StatementKind::When:
     case StatementKind::Otherwise:
     case StatementKind::Bare:
-      if (!point_.rules || depth > 0) {
+      if (point_.actions.empty() || depth > 0) {
         policy_.error("E0304", s.span, "nothing is decided at " + quoted(point_.name), "a rule cannot stand here",
-                      "at a barrier write `remember`, `report`, `warn when` or `for each`");
+                      point_.point == Point::Epoch
+                          ? "a rule of `epoch` is about all prompts: `evict where q.seen until epoch + 1`"
+                          : "at a barrier write `remember`, `report`, `warn when` or `for each`");
         return;
       }
       rule(s);
@@ -121,7 +129,10 @@ void HandlerChecker::rule(const tree::Statement& s) {
   if (conditional) {
     rule.condition = expressions_.condition(s.condition);
     broken = rule.condition == poison;
-    if (!broken) warn_of_condition(policy_, builder_, rule.condition);
+    if (!broken) {
+      warn_of_condition(policy_, builder_, rule.condition);
+      warn_of_shaped(policy_, builder_, rule.condition, point_.point, policy_.place(tree_.point_span));
+    }
     condition_again(s);
     mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
   } else {
@@ -137,21 +148,21 @@ void HandlerChecker::rule(const tree::Statement& s) {
 }
 
 bool HandlerChecker::may_remember(const tree::Statement& s, const State& state, const Binding& binding) {
-  const bool barrier = point_.point == Point::Update || point_.point == Point::Epoch;
+  const bool at_barrier = barrier(point_.point);
   if (state.scope == StateScope::Group) {
-    if (!barrier && point_.subject == "group") return true;
+    if (!at_barrier && point_.subject == Subject::Group) return true;
     policy_.error("E0311", s.span, quoted(state.name) + " is state per group: its group's handlers write it", "",
                   "write it in a handler of a group, or keep it per prompt", {{binding.span, "declared here"}});
     return false;
   }
-  if (barrier) return true;
-  const bool prompt = state.scope == StateScope::Prompt;
+  if (at_barrier) return true;
+  const std::string per(scope_word(state.scope));
   policy_.error(
-      "E0310", s.span,
-      quoted(state.name) + " is state per " + (prompt ? "prompt" : "run") + ": it is written at a barrier only",
+      "E0310", s.span, quoted(state.name) + " is state per " + per + ": it is written at a barrier only",
       "groups finish in any order, and that must not matter",
-      prompt ? "write  on update of batch b { for each g in b.ended { remember " + state.name + "[g.prompt] = … } }"
-             : "write  on update of batch b { remember " + state.name + " = … }",
+      state.keyed() ? "write  on update of batch b { for each g in b.ended { remember " + state.name + "[g." + per +
+                          "] = … } }"
+                    : "write  on update of batch b { remember " + state.name + " = … }",
       {{binding.span, "declared here"}});
   return false;
 }
@@ -183,17 +194,18 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
   effect.kind = EffectKind::Remember;
   effect.index = binding->state;
   effect.span = s.span;
-  if ((state.scope == StateScope::Prompt) != keyed) {
-    policy_.error(
-        "E0319", target.span,
-        quoted(state.name) + " is state per " + (keyed ? state.scope == StateScope::Run ? "run" : "group" : "prompt"),
-        keyed ? "there is one alone" : "whose?",
-        keyed ? "write `remember " + state.name + " = …`" : "say whose: `remember " + state.name + "[g.prompt] = …`",
-        {{binding->span, "declared here"}});
+  const std::string per(scope_word(state.scope));
+  if (state.keyed() != keyed) {
+    policy_.error("E0319", target.span, quoted(state.name) + " is state per " + per,
+                  keyed ? "there is one alone" : "whose?",
+                  keyed ? "write `remember " + state.name + " = …`"
+                        : "say whose: `remember " + state.name + "[g." + per + "] = …`",
+                  {{binding->span, "declared here"}});
     return;
   }
   if (keyed) {
-    effect.key = expressions_.check_as(target.args[1], plain(Base::Prompt), "the key of state per prompt");
+    const Base key = state.scope == StateScope::Category ? Base::Category : Base::Prompt;
+    effect.key = expressions_.check_as(target.args[1], plain(key), "the key of state per " + per);
     if (effect.key == poison) return;
   }
   effect.value = expressions_.check_as(s.value, state.type, "state " + quoted(state.name));
@@ -204,7 +216,7 @@ void HandlerChecker::report(const tree::Statement& s, std::vector<Effect>& effec
   const NodeId value = expressions_.check(s.value);
   if (value == poison) return;
   const Type& type = builder_.type(value);
-  if (type.vector() || type.base == Base::Prompt || type.base == Base::Beta) {
+  if (type.vector() || type.base == Base::Prompt || type.base == Base::Category || type.base == Base::Beta) {
     policy_.error(type.vector() ? "E0221" : "E0204", policy_.tree[s.value].span,
                   "a report is one number, or true or false", "this is " + describe(type),
                   type.vector() ? "report one figure of it: `mean(…)`" : "");
@@ -237,7 +249,7 @@ void HandlerChecker::warn(const tree::Statement& s, std::vector<Effect>& effects
 }
 
 void HandlerChecker::for_each(const tree::Statement& s, std::vector<Effect>& effects, int depth) {
-  if (point_.point != Point::Update && point_.point != Point::Epoch) {
+  if (!barrier(point_.point)) {
     policy_.error("E0304", s.span, "`for each` stands at barriers only", "",
                   "for a figure over rollouts write `sum(r.tokens for r in g.rollouts)`");
     return;

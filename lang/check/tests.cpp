@@ -31,16 +31,40 @@ void check_settings(Policy& policy, const tree::TestDecl& test) {
   }
 }
 
-std::vector<std::string> fields_of(Subject subject) {
-  std::vector<std::string> names{subject == Subject::Group ? "actions" : "prompts"};
-  for (const FactRow& row : fact_rows()) {
-    if (row.subject == subject && !row.name.empty()) names.emplace_back(row.name);
+// A record of a test: the facts of its subject, and lists of facts with an entry for each of what it holds.
+struct RecordRow {
+  std::string_view word;
+  std::vector<Subject> subjects;
+  std::string_view extra;
+};
+
+const RecordRow* find_record(std::string_view word) {
+  static const std::vector<RecordRow> rows{
+      {"group", {Subject::Group}, "actions"},
+      {"batch", {Subject::Batch, Subject::Group, Subject::Anchor}, "prompts"},
+      {"pool", {Subject::Pool, Subject::Prompt}, "prompts"},
+      {"rollout", {Subject::Rollout}, ""},
+      {"micro_batch", {Subject::MicroBatch, Subject::Rollout}, ""},
+  };
+  for (const RecordRow& row : rows) {
+    if (row.word == word) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> fields_of(const RecordRow& record) {
+  std::vector<std::string> names;
+  if (!record.extra.empty()) names.emplace_back(record.extra);
+  for (const Subject subject : record.subjects) {
+    for (const FactRow& row : fact_rows()) {
+      if (row.subject == subject && !row.name.empty()) names.emplace_back(row.name);
+    }
   }
   return names;
 }
 
 void check_record(Policy& policy, const tree::Expr& record) {
-  const std::vector<std::string> known = fields_of(record.text == "group" ? Subject::Group : Subject::Batch);
+  const std::vector<std::string> known = fields_of(*find_record(record.text));
   std::set<std::string> seen;
   for (std::size_t i = 0; i < record.args.size(); ++i) {
     const std::string& name = record.labels[i];
@@ -60,7 +84,7 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
       policy.error("E0102", given.name.span, quoted(given.name.text) + " is given twice");
     }
     const tree::Expr& value = policy.tree[given.value];
-    if (value.kind == tree::ExprKind::Record && (value.text == "group" || value.text == "batch")) {
+    if (value.kind == tree::ExprKind::Record && find_record(value.text)) {
       check_record(policy, value);
       continue;
     }
@@ -72,15 +96,20 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
     const std::string near = near_help(given.name.text, states);
     policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state, and what is given no record", "",
-                 near.empty() ? "write `given g = group { … }`, `batch { … }`, or a value for a state" : near);
+                 near.empty() ? "write `given g = group { … }`, `batch { … }`, `pool { … }`, `rollout { … }`, `micro_batch { … "
+                                "}`, or a value for a state"
+                              : near);
   }
 }
 
 // Nothing would tell which of two answers is meant.
 void check_fields(Policy& policy, const tree::Verdict& verdict) {
-  std::set<Field> seen;
+  std::set<std::string> seen;
   for (const tree::Action& action : verdict.actions) {
-    if (seen.insert(field(action.kind)).second) continue;
+    std::string what(words(field(action.kind)));
+    if (action.kind == tree::ActionKind::Set) what = action.target;
+    if (action.kind == tree::ActionKind::Readmit && action.third != tree::none) what = "who is readmitted";
+    if (seen.insert(what).second) continue;
     policy.error("E0305", action.span, "the expected verdict says twice " + std::string(words(field(action.kind))), "",
                  "keep one of the two");
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/check/collections.h"
 #include "lang/check/expressions.h"
 #include "lang/check/units.h"
 
@@ -159,9 +160,10 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
       body = builder_.constant(Cell::of(true), plain(Base::Bool), span);
       result = plain(Base::Int);
       const Scope scope = builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
-      if (scope == Scope::Rollouts) result = count(BaseUnit::Rollouts);
-      if (scope == Scope::Groups || scope == Scope::Ended) result = count(BaseUnit::Groups);
-      if (scope == Scope::Prompts) result = count(BaseUnit::Prompts);
+      if (scope == Scope::Rollouts || scope == Scope::Trained) result = count(BaseUnit::Rollouts);
+      if (scope == Scope::Groups || scope == Scope::Ended || scope == Scope::Stored) result = count(BaseUnit::Groups);
+      if (scope == Scope::Prompts || scope == Scope::Pool || scope == Scope::Known) result = count(BaseUnit::Prompts);
+      if (scope == Scope::Turns) result = count(BaseUnit::Turns);
       break;
     }
     default:
@@ -182,6 +184,37 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
   return builder_.make(Op::Reduce, result, span, std::move(args), static_cast<std::int32_t>(reduction), loop);
 }
 
+// A vector whose elements are what `expected` says; `id` is where it is written.
+NodeId Expressions::fit_elements(NodeId vector, tree::ExprId id, const Type& expected, std::string_view role) {
+  const Type given = type(vector);
+  const Span span = expr(id).span;
+  const bool number = expected.base == Base::Real && given.base == Base::Int;
+  if (given.base != expected.base && !number) {
+    policy_.error("E0201", span, "an element of " + std::string(role) + " is " + describe(expected),
+                  "these are " + to_text(given));
+    return poison;
+  }
+  if (given.optional && !expected.optional) {
+    policy_.error("E0118", span, "elements of this may be undefined", "",
+                  "say what then: `[x ?? 0.0 for x in " + policy_.text(id) + "]`");
+    return poison;
+  }
+  if (!number) return vector;
+  return lift({vector}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); });
+}
+
+// A number of any unit as a plain real: what only orders or weighs has no unit of its own.
+NodeId Expressions::rank(NodeId node, tree::ExprId id, bool optional_too, std::string_view role) {
+  if (node == poison) return poison;
+  if (type(node).vector() || !numeric(type(node))) {
+    policy_.error(type(node).vector() ? "E0221" : "E0204", expr(id).span, std::string(role) + " is a number",
+                  "this is " + describe(type(node)));
+    return poison;
+  }
+  if (!optional_too && !require_defined(node, id, tree::none)) return poison;
+  return to_real(node);
+}
+
 NodeId Expressions::reduce_vector(Reduction reduction, NodeId vector, Span span) {
   const NodeId source = builder_[vector].op == Op::Column ? -1 : vector;
   const int loop = builder_.loop(type(vector).scope, source);
@@ -189,23 +222,24 @@ NodeId Expressions::reduce_vector(Reduction reduction, NodeId vector, Span span)
   return element && *element != poison ? reduce(reduction, *element, -1, loop, span) : poison;
 }
 
-int Expressions::open_rollouts(Span span) {
+int Expressions::open_scope(Scope scope, const std::string& variable, Span span) {
   policy_.names.enter(false);
-  const int loop = builder_.loop(Scope::Rollouts);
+  const int loop = builder_.loop(scope);
   Binding binding;
   binding.meaning = Meaning::Subject;
   binding.kind = "variable";
-  binding.name = "r";
+  binding.name = variable;
   binding.span = span;
-  binding.subject = Subject::Rollout;
-  binding.scope = Scope::Rollouts;
+  binding.subject = element_subject(scope);
+  binding.scope = scope;
   binding.loop = loop;
   binding.used = true;
+  binding.implied = true;
   policy_.names.declare(std::move(binding));
   return loop;
 }
 
-// b.groups, b.ended, b.prompts, g.rollouts, or any vector.
+// g.rollouts, b.groups and the other collections, or any vector.
 int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
   const tree::Expr& e = expr(source);
   Binding binding;
@@ -215,39 +249,19 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
   binding.used = true;
   int loop = -1;
   const Binding* const owner = e.kind == tree::ExprKind::Field ? subject(e.args[0]) : nullptr;
-  const bool batch = owner && owner->subject == Subject::Batch;
-  if (owner && owner->subject == Subject::Group && e.text == "rollouts") {
-    if (owner->scope != Scope::Single) {
-      policy_.not_yet(e.span, "walking the rollouts of every group of a batch");
-    } else {
-      loop = builder_.loop(Scope::Rollouts);
-      binding.meaning = Meaning::Subject;
-      binding.subject = Subject::Rollout;
-      binding.scope = Scope::Rollouts;
-    }
-  } else if (batch && (e.text == "groups" || e.text == "ended")) {
-    if (where_.point == Point::Size || (e.text == "ended" && !where_.barrier())) {
-      policy_.error("E0302", e.span,
-                    quoted(policy_.text(source)) + " does not exist at " + quoted(lang::name(where_.point)),
-                    where_.point == Point::Size ? "no group is open yet" : "",
-                    where_.point == Point::Size ? "walk `" + owner->name + ".prompts`" : "");
-    } else {
-      binding.meaning = Meaning::Subject;
-      binding.subject = Subject::Group;
-      binding.scope = e.text == "groups" ? Scope::Groups : Scope::Ended;
-      loop = builder_.loop(binding.scope);
-    }
-  } else if (batch && e.text == "prompts") {
-    loop = builder_.loop(Scope::Prompts);
-    const int column = builder_.column({Fact::PromptKey,
-                                        {},
-                                        Scope::Prompts,
-                                        vector_of(plain(Base::Prompt), Scope::Prompts),
-                                        policy_.text(source),
-                                        e.span});
-    binding.node.op = Op::Element;
-    binding.node.type = plain(Base::Prompt);
-    binding.node.index = column;
+  const Collection* const collection = owner ? find_collection(owner->subject, e.text) : nullptr;
+  if (collection && owner->scope != Scope::Single) {
+    policy_.not_yet(e.span, "walking the rollouts of every group of a batch");
+  } else if (collection && !exists_at(*collection, where_.point)) {
+    const bool size = where_.point == Point::Size && collection->owner == Subject::Batch;
+    policy_.error("E0302", e.span,
+                  quoted(policy_.text(source)) + " does not exist at " + quoted(lang::name(where_.point)),
+                  size ? "no group is open yet" : std::string(collection->where), size ? "walk `" + owner->name + ".prompts`" : "");
+  } else if (collection) {
+    binding.meaning = Meaning::Subject;
+    binding.subject = element_subject(collection->scope);
+    binding.scope = collection->scope;
+    loop = builder_.loop(collection->scope);
   } else {
     const NodeId vector = check(source);
     if (vector != poison && !type(vector).vector()) {

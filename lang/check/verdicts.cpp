@@ -9,8 +9,7 @@ namespace {
 
 std::string choices(const PointRow& point) {
   std::vector<std::string> list;
-  for (const tree::ActionKind kind : point.rollouts) list.push_back(quoted(words(kind)));
-  if (point.fate) list.insert(list.end(), {"`train`", "`drop`", "`refill`", "`leave`"});
+  for (const tree::ActionKind kind : point.actions) list.push_back(quoted(words(kind)));
   std::string text;
   for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "" : i + 1 == list.size() ? " or " : ", ") + list[i];
   return text;
@@ -19,28 +18,30 @@ std::string choices(const PointRow& point) {
 }  // namespace
 
 bool HandlerChecker::allowed(const tree::Action& action) {
-  const auto& can = point_.rollouts;
-  const Field f = field(action.kind);
-  if (runs_later(action.kind)) {
-    policy_.not_yet(action.span, quoted(words(action.kind)));
-    return false;
+  const auto& can = point_.actions;
+  if (std::find(can.begin(), can.end(), action.kind) != can.end()) return true;
+  std::string help = "at " + quoted(point_.name) + " a rule may say " + choices(point_);
+  if (action.kind == tree::ActionKind::Defer) help = "a group is deferred when a wave of it has ended: `on wave of group g`";
+  if (action.kind == tree::ActionKind::Branch && point_.point == Point::Turn) {
+    help = "one rollout branches: `on every turn of rollout r { branch 2 }`";
   }
-  const bool fits = f == Field::Rollouts ? std::find(can.begin(), can.end(), action.kind) != can.end() : point_.fate;
-  if (fits) return true;
-  policy_.error("E0304", action.span, quoted(words(action.kind)) + " cannot be said at " + quoted(point_.name), "",
-                "at " + quoted(point_.name) + " a rule may say " + choices(point_));
+  policy_.error("E0304", action.span, quoted(words(action.kind)) + " cannot be said at " + quoted(point_.name), "", help);
   return false;
 }
 
 VerdictTemplate HandlerChecker::verdict(const tree::Verdict& verdict) {
   VerdictTemplate result;
-  std::map<Field, Span> set;
+  std::map<std::string, Span> set;
   for (const tree::Action& a : verdict.actions) {
     if (!allowed(a)) continue;
-    const auto [it, first] = set.insert({field(a.kind), a.span});
+    std::string what(words(field(a.kind)));
+    if (a.kind == tree::ActionKind::Set) what = quoted(a.target);
+    // `evict where` and `readmit where` are about different prompts.
+    if (a.kind == tree::ActionKind::Readmit && a.third != tree::none) what = "who is readmitted";
+    const auto [it, first] = set.insert({what, a.span});
     if (!first) {
-      policy_.error("E0305", a.span, "a verdict says twice " + std::string(words(field(a.kind))), "",
-                    "keep one of the two", {{it->second, "the first time"}});
+      policy_.error("E0305", a.span, "a verdict says twice " + what, "", "keep one of the two",
+                    {{it->second, "the first time"}});
       continue;
     }
     action(a, result);
@@ -50,6 +51,7 @@ VerdictTemplate HandlerChecker::verdict(const tree::Verdict& verdict) {
 
 void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
   using tree::ActionKind;
+  const Counts groups = point_.subject == Subject::Batch ? Counts::OneOrVector : Counts::One;
   switch (action.kind) {
     case ActionKind::Continue:
       into.rollouts = RolloutsField::Continue;
@@ -63,17 +65,17 @@ void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
       break;
     case ActionKind::SampleMore:
       into.rollouts = RolloutsField::SampleMore;
-      into.amount = amount(action.amount, "N of `sample N more`", false);
+      into.amount = amount(action.amount, "N of `sample N more`", groups, Scope::Groups);
       break;
     case ActionKind::CompleteTo:
       into.rollouts = RolloutsField::CompleteTo;
-      into.amount = amount(action.amount, "M of `complete to M`", false);
+      into.amount = amount(action.amount, "M of `complete to M`", groups, Scope::Groups);
       break;
     case ActionKind::Start:
       // The answer of `size`; the engine reads `amount` and `up_to` there.
       into.rollouts = RolloutsField::SampleMore;
-      into.amount = amount(action.amount, "N of `start N each`", true);
-      if (action.second != tree::none) into.up_to = amount(action.second, "M of `up to M`", true);
+      into.amount = amount(action.amount, "N of `start N each`", Counts::OneOrVector, Scope::Prompts);
+      if (action.second != tree::none) into.up_to = amount(action.second, "M of `up to M`", Counts::OneOrVector, Scope::Prompts);
       break;
     case ActionKind::Train:
       train(action, into);
@@ -88,26 +90,49 @@ void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
       into.slot = SlotField::Refill;
       if (!policy_.first_refill) policy_.first_refill = action.span;
       break;
-    default:
+    case ActionKind::Branch:
+      branch(action, into);
+      break;
+    case ActionKind::Defer:
+      defer(action, into);
+      break;
+    case ActionKind::Evict:
+      evict(action, into);
+      break;
+    case ActionKind::Readmit:
+      readmit(action, into);
+      break;
+    case ActionKind::Take:
+      take(action, into);
+      break;
+    case ActionKind::Set:
+      set(action, into);
+      break;
+    case ActionKind::Replay:
+      replay(action, into);
       break;
   }
 }
 
-// A count of rollouts; for `start` also a vector of them over the prompts of the batch.
-NodeId HandlerChecker::amount(tree::ExprId id, std::string_view role, bool vector_allowed) {
+NodeId HandlerChecker::amount(tree::ExprId id, std::string_view role, Counts counts, Scope over) {
   NodeId node = expressions_.check(id);
   if (node == poison) return poison;
   Type wanted = count(BaseUnit::Rollouts);
   const Type given = builder_.type(node);
-  if (vector_allowed && given.vector()) {
-    if (given.scope != Scope::Prompts) {
-      policy_.error("E0220", policy_.tree[id].span, std::string(role) + " is one number, or one a prompt of the batch",
-                    "this is " + describe(given), "write `[… for p in " + tree_.variable.text + ".prompts]`");
+  if ((counts != Counts::One && given.vector()) || counts == Counts::Vector) {
+    const std::string one = over == Scope::Prompts ? "prompt" : over == Scope::Anchors ? "anchor" : "group";
+    if (given.scope != over) {
+      policy_.error("E0220", policy_.tree[id].span,
+                    std::string(role) + " is " + (counts == Counts::Vector ? "" : "one number, or ") + "one for each " + one +
+                        " of the batch",
+                    "this is " + describe(given),
+                    "write `[… for x in " + tree_.variable.text + "." + one + "s]`");
       return poison;
     }
-    if (given.base != Base::Int || given.optional) {
-      policy_.error(given.optional ? "E0118" : "E0201", policy_.tree[id].span,
-                    std::string(role) + " is a count of rollouts for each prompt");
+    const bool rollouts = given.unit.plain() || given.unit == wanted.unit;
+    if (given.base != Base::Int || given.optional || !rollouts) {
+      policy_.error(given.optional ? "E0118" : rollouts ? "E0201" : "E0215", policy_.tree[id].span,
+                    std::string(role) + " is a count of rollouts for each " + one);
       return poison;
     }
     return node;
@@ -151,7 +176,7 @@ void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
 }
 
 NodeId HandlerChecker::stop_where(tree::ExprId condition, Span span) {
-  const int loop = expressions_.open_rollouts(span);
+  const int loop = expressions_.open_scope(Scope::Rollouts, "r", span);
   const NodeId body = expressions_.condition(condition);
   policy_.names.leave();
   if (body == poison) return poison;

@@ -1,5 +1,6 @@
 #include "lang/check/warnings.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "lang/check/units.h"
@@ -130,6 +131,55 @@ void warn_of_condition(Policy& policy, const Builder& builder, NodeId condition)
                    "a group of equal middling rewards passes as well",
                    "say `not g.flat`, or declare `hit when …` and compare `g.hit_rate`");
   }
+}
+
+namespace {
+
+bool shaped(Fact fact) {
+  switch (fact) {
+    case Fact::Reward:
+    case Fact::RewardMean:
+    case Fact::RewardMin:
+    case Fact::RewardMax:
+    case Fact::RewardSum:
+    case Fact::RewardVariance:
+    case Fact::RewardStd:
+    case Fact::Flat:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool looks_at_shaped(const Builder& builder, NodeId id) {
+  if (id == poison) return false;
+  const Node& node = builder[id];
+  const bool reads = node.op == Op::Read || node.op == Op::Column || (node.op == Op::Element && node.index >= 0);
+  if (reads) {
+    const auto& keys = node.op == Op::Read ? builder.handler.reads : builder.handler.columns;
+    return shaped(keys[static_cast<std::size_t>(node.index)].fact);
+  }
+  if (node.op == Op::Let) return looks_at_shaped(builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
+  if (node.loop >= 0 && looks_at_shaped(builder, builder.handler.loops[static_cast<std::size_t>(node.loop)].source)) {
+    return true;
+  }
+  return std::any_of(node.args.begin(), node.args.end(),
+                     [&](NodeId arg) { return looks_at_shaped(builder, arg); });
+}
+
+}  // namespace
+
+void warn_of_shaped(Policy& policy, const Builder& builder, NodeId condition, Point point, const std::string& handler) {
+  const bool gate = point == Point::Result || point == Point::Wave || point == Point::Finish || point == Point::Resume;
+  const tree::Handler* score = nullptr;
+  for (const tree::Handler& each : policy.tree.handlers) {
+    if (each.point == "score") score = &each;
+  }
+  if (!gate || !score || !looks_at_shaped(builder, condition) || !policy.first_time("W0505", handler)) return;
+  policy.warning("W0505", builder[condition].span, "this looks at rewards that are shaped already",
+                 "it judges the shaping, not the task",
+                 "look at what the environment gave: `g.raw_rewards`, or `g.hit_rate` with a `hit` condition",
+                 {{score->point_span, "they are changed here"}});
 }
 
 void warn_of_unused(Policy& policy) {

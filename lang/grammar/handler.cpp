@@ -13,7 +13,7 @@ using tree::Statement;
 
 constexpr NameToken a_name{"a name"};
 constexpr OneOf point{point_words, "a decision point"};
-constexpr OneOf subject{subject_words, "`group`, `batch`, `rollout` or `pool`"};
+constexpr OneOf subject{subject_words, "`group`, `batch`, `rollout`, `micro_batch` or `pool`"};
 constexpr Ahead<&State::action_here> action_here{};
 
 const std::vector<std::string>& block_words() {
@@ -77,6 +77,7 @@ constexpr auto head = [](const auto& context) {
 };
 constexpr auto every = [](const auto& context) { x3::_val(context).every = true; };
 constexpr auto tokens = [](const auto& context) { x3::_val(context).point = "tokens"; };
+constexpr auto ahead = [](const auto& context) { x3::_val(context).ahead_runs = true; };
 constexpr auto turn = [](const auto& context) { x3::_val(context).point = "turn"; };
 
 struct StatementTag;
@@ -122,6 +123,7 @@ const auto head_rule_def =
 const auto handler_def =
     spanned(maybe("on") > head_rule[head] > -(maybe("by") > expression[push_to<&tree::Handler::keys>] >
                                               *(mark(",") > expression[push_to<&tree::Handler::keys>])) >
+            -((maybe_mark(",") >> maybe("ahead")) > mark(":") > word("run")[ahead]) >
             block[set_to<&tree::Handler::statements>]);
 
 BOOST_SPIRIT_DEFINE(statement, let, a_rule, remember, metric, loop, head_rule, handler)

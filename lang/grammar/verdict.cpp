@@ -23,6 +23,7 @@ constexpr char good_target[] = "for good";
 
 constexpr auto amount = set_to<&Action::amount>;
 constexpr auto second = set_to<&Action::second>;
+constexpr auto third = set_to<&Action::third>;
 
 struct ActionTag;
 struct PromptActionTag;
@@ -45,19 +46,19 @@ const auto action_def = spanned(
     maybe("refill")[is_a<Kind::Refill>] | maybe("leave")[is_a<Kind::Leave>] | later_action[set] |
     Want("a verdict", action_words));
 
+const auto where_third = maybe("where") > ValueHere("a condition") > expression[third];
 const auto later_action_def =
     spanned((maybe("branch")[is_a<Kind::Branch>] > expression[amount]) |
-            (maybe("evict")[is_a<Kind::Evict>] >
-             ((maybe("until") > expression[amount]) | (maybe("for")[target<good_target>] > word("good")) |
-              Want("`until` or `for good`"))) |
-            maybe("readmit")[is_a<Kind::Readmit>] |
+            (maybe("evict")[is_a<Kind::Evict>] > -where_third >
+             -((maybe("until") > expression[amount]) | (maybe("for")[target<good_target>] > word("good")))) |
+            (maybe("readmit")[is_a<Kind::Readmit>] > -where_third) |
             (maybe("take")[is_a<Kind::Take>] >
              ((maybe("where")[target<where_target>] > ValueHere("a condition") > expression[amount]) |
               (expression[amount] >
                -(maybe("by")[target<by_target>] > -maybe("weight")[target<weight_target>] > expression[second])))) |
             (maybe("set")[is_a<Kind::Set>] > a_target[text_to<&Action::target>] > mark("=") > expression[amount]) |
             (maybe("replay")[is_a<Kind::Replay>] > word("up") > word("to") > expression[amount] > word("by") >
-             expression[second]));
+             expression[second] > -((maybe_mark(",") >> maybe("max_age")) > expression[third])));
 
 constexpr auto reason = [](const auto& context) {
   x3::_val(context).because = state(context).add(std::move(x3::_attr(context)));

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/outcome.h"
+
 namespace allot::cli {
 
 namespace {
@@ -33,12 +35,10 @@ class Counter {
   }
 
   Polynomial total() {
-    Polynomial sum;
+    Polynomial sum = cost(handler_.keys);
     for (const lang::Rule& rule : handler_.rules) {
-      const lang::VerdictTemplate& verdict = rule.verdict;
-      for (const lang::NodeId id : {rule.condition, verdict.amount, verdict.up_to, verdict.mask, verdict.subset}) {
-        sum += cost(id);
-      }
+      sum += cost(rule.condition);
+      for (const compiler::OperandPlace& place : compiler::operand_places) sum += cost(rule.verdict.*place.node);
       sum += cost(rule.because);
     }
     for (const lang::Effect& effect : handler_.effects) sum += cost(effect);

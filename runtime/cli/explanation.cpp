@@ -55,29 +55,67 @@ std::string argument_value(const lang::Program& program, const std::vector<lang:
 
 std::string_view when_asked(const lang::Handler& handler) {
   switch (handler.point) {
+    case lang::Point::Select: return "before an iteration";
     case lang::Point::Size: return "once an iteration, prompts chosen and nothing started";
     case lang::Point::Turn:
+      if (handler.subject == lang::Subject::Rollout) return "after every turn of the rollout";
       return handler.every ? "after every turn of all live rollouts"
                            : "once, when every live rollout has executed that many turns";
+    case lang::Point::Tokens: return "whenever the rollout has written that many tokens more";
     case lang::Point::Result: return "whenever a rollout was scored and others run or wait";
-    case lang::Point::Wave: return "whenever the last outstanding rollout has ended";
+    case lang::Point::Wave:
+      return handler.subject == lang::Subject::Batch ? "whenever the last outstanding rollout of the batch has ended"
+                                                     : "whenever the last outstanding rollout has ended";
     case lang::Point::Finish: return "when all rollouts have ended and the group was not dropped";
+    case lang::Point::Resume: return "when a deferred group's turn comes";
+    case lang::Point::Expand: return "when rollouts have finished, in a world that can be restored";
+    case lang::Point::Score: return "when a reward arrives";
+    case lang::Point::Shape: return "before the loss";
+    case lang::Point::Replay: return "when slots are empty and there is a buffer of groups";
+    case lang::Point::Loss: return "in the loss";
     case lang::Point::Update: return "at the barrier after the iteration's last optimiser step";
-    default: return "at its point";
+    case lang::Point::Epoch: return "at the barrier after the pool has been passed once";
+    case lang::Point::Eval: break;
   }
+  return "at its point";
 }
 
 // What becomes of the fields that a verdict leaves out.
 std::string_view defaults_of(lang::Point point) {
   switch (point) {
+    case lang::Point::Select: return "take as many prompts as there are slots, in the pool's order";
     case lang::Point::Size: return "start the run's group size for each prompt";
-    case lang::Point::Turn: return "continue, train at the end, leave the slot";
-    case lang::Point::Result: return "continue, train at the end, leave the slot";
+    case lang::Point::Turn:
+    case lang::Point::Result: return "continue, train at the end, leave the slot, keep the prompt";
+    case lang::Point::Tokens: return "continue";
     case lang::Point::Wave:
-      return "complete to what `start` planned (nothing more after a stop or drop), train at the end, leave the slot";
-    case lang::Point::Finish: return "train on what is scored, leave the slot";
-    default: return "nothing";
+      return "complete to what `start` planned (nothing more after a stop, drop or defer), train at the end, leave the "
+             "slot, keep the prompt";
+    case lang::Point::Finish: return "train on what is scored, leave the slot, keep the prompt";
+    case lang::Point::Resume: return "complete to what `start` planned, train at the end, leave the slot, keep the prompt";
+    case lang::Point::Expand: return "branch nowhere";
+    case lang::Point::Score: return "keep the reward";
+    case lang::Point::Shape: return "keep advantages, weights and baseline";
+    case lang::Point::Replay: return "leave the slots empty";
+    case lang::Point::Loss: return "the trainer's own loss";
+    case lang::Point::Update: return "decides nothing";
+    case lang::Point::Epoch: return "evict nobody, readmit those whose epoch has come";
+    case lang::Point::Eval: break;
   }
+  return "nothing";
+}
+
+// Points that no handler of this policy answers, with what then holds.
+Json describe_defaults(const lang::Program& program) {
+  using lang::Point;
+  Json list = Json::array();
+  for (const Point point : {Point::Select, Point::Size, Point::Turn, Point::Result, Point::Wave, Point::Finish,
+                            Point::Resume, Point::Expand, Point::Score, Point::Shape, Point::Replay, Point::Epoch}) {
+    const bool answered = std::any_of(program.handlers.begin(), program.handlers.end(),
+                                      [&](const lang::Handler& handler) { return handler.point == point; });
+    if (!answered) list.push_back({{"point", lang::name(point)}, {"holds", defaults_of(point)}});
+  }
+  return list;
 }
 
 std::string_view kept_for(const lang::ReadKey& read) {
@@ -148,7 +186,7 @@ Json describe(const lang::Parameter& parameter, const lang::Cell& value) {
 }
 
 Json describe(const lang::State& state, std::size_t offset) {
-  constexpr std::string_view scopes[] = {"group", "prompt", "run"};
+  constexpr std::string_view scopes[] = {"group", "prompt", "category", "run"};
   Json object = {{"name", state.name},
                  {"type", lang::to_text(state.type)},
                  {"per", scopes[static_cast<std::size_t>(state.scope)]},
@@ -163,7 +201,7 @@ Json describe(const lang::State& state, std::size_t offset) {
 // States of one scope lie one after the other in the order of their declaration.
 Json describe_states(const lang::Program& program) {
   Json list = Json::array();
-  std::size_t next[3] = {};
+  std::size_t next[4] = {};
   for (const lang::State& state : program.states) {
     std::size_t& offset = next[static_cast<std::size_t>(state.scope)];
     list.push_back(describe(state, offset));
@@ -215,6 +253,7 @@ Json explanation(const lang::Program& program, const std::vector<lang::Cell>& pa
   for (const lang::Handler& handler : program.handlers) {
     document["handlers"].push_back(describe(program, parameters, handler));
   }
+  document["defaults"] = describe_defaults(program);
   if (program.hit) document["hit"] = one_line(program.source->text(program.hit->span));
   document["flat_within"] = program.flat_within;
   document["state"] = describe_states(program);

@@ -73,6 +73,12 @@ void say_handler(std::string& text, const Json& handler) {
                       word(handler, "worst_cost"));
 }
 
+void say_defaults(std::string& text, const Json& document) {
+  const Json& defaults = document["defaults"];
+  if (!defaults.empty()) text += "\npoints without a handler\n";
+  for (const Json& each : defaults) text += fmt::format("  {:<8} {}\n", word(each, "point"), word(each, "holds"));
+}
+
 void say_state(std::string& text, const Json& document) {
   const Json& states = document["state"];
   if (!states.empty()) text += "\nstate\n";
@@ -128,6 +134,7 @@ std::string explanation_text(const Json& document) {
   say_head(text, document);
   say_parameters(text, document);
   for (const Json& handler : document["handlers"]) say_handler(text, handler);
+  say_defaults(text, document);
   say_state(text, document);
   say_declarations(text, document);
   say_examples(text, document);

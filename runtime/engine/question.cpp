@@ -1,5 +1,7 @@
 #include "runtime/engine/question.h"
 
+#include <algorithm>
+
 #include "compiler/outcome.h"
 
 namespace allot::engine {
@@ -113,6 +115,13 @@ void Question::link(const RunFacts& run, bool barrier) {
 void Question::replace(const lang::Handler& handler, lang::Fact fact, Cell value) {
   for (std::size_t i = 0; i < handler.reads.size(); ++i) {
     if (handler.reads[i].fact == fact) reads_[i] = value;
+  }
+}
+
+void Question::replace_column(const lang::Handler& handler, lang::Fact fact, const std::vector<Cell>& cells) {
+  for (std::size_t i = 0; i < handler.columns.size(); ++i) {
+    if (handler.columns[i].fact != fact) continue;
+    std::copy_n(cells.begin(), std::min(cells.size(), columns_[i].size()), columns_[i].begin());
   }
 }
 

@@ -35,6 +35,9 @@ class Question {
   // Puts a value in place of a single fact that the handler reads, where it does (tests of policies).
   void replace(const lang::Handler& handler, lang::Fact fact, lang::Cell value);
 
+  // The same for a fact over rollouts; cells beyond the column's end are left out.
+  void replace_column(const lang::Handler& handler, lang::Fact fact, const std::vector<lang::Cell>& cells);
+
   compiler::Frame frame();
   const std::vector<lang::Cell>& reads() const { return reads_; }
   const std::vector<std::vector<lang::Cell>>& columns() const { return columns_; }

@@ -149,6 +149,7 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
   const lang::Rule& rule = handler.rules[static_cast<std::size_t>(outcome.rule)];
   const lang::VerdictTemplate& form = rule.verdict;
   verdict.rule = outcome.rule;
+  verdict.point = handler.point;
   verdict.where = place_of(program, rule.line);
   verdict.start = handler.point == lang::Point::Size;
   verdict.rollouts = verdict.start ? RolloutsField::Default : form.rollouts;
@@ -183,20 +184,29 @@ std::string rollouts_words(RolloutsField field, const std::string& amount) {
   return "";
 }
 
-std::string field_words(RolloutsField rollouts, const std::string& amount, GroupField group, SlotField slot) {
+std::string group_words(GroupField group, const std::optional<std::int64_t>& age_limit) {
+  if (group == GroupField::Drop) return "drop";
+  if (group == GroupField::Train) return "train";
+  return age_limit ? fmt::format("defer at most {} iterations", *age_limit) : "defer";
+}
+
+std::string prompt_words(lang::PromptField prompt, const std::string& where, const std::string& until) {
+  if (prompt == lang::PromptField::Readmit) return "readmit";
+  if (prompt == lang::PromptField::EvictForGood) return "evict" + where + " for good";
+  return "evict" + where + (until.empty() ? "" : " until " + until);
+}
+
+std::string field_words(RolloutsField rollouts, const std::string& amount, GroupField group, SlotField slot,
+                        const std::optional<std::int64_t>& age_limit = {}) {
   std::string text;
   if (std::string words = rollouts_words(rollouts, amount); !words.empty()) {
     while (words.back() == ' ') words.pop_back();
     add(text, words);
   }
-  if (group != GroupField::Default) add(text, group == GroupField::Drop ? "drop" : "train");
+  if (group != GroupField::Default) add(text, group_words(group, age_limit));
   if (slot != SlotField::Default) add(text, slot == SlotField::Refill ? "refill" : "leave");
-  return text.empty() ? "default" : text;
+  return text;
 }
-
-}  // namespace
-
-namespace {
 
 std::string list_words(const std::vector<std::int64_t>& counts) {
   if (counts.size() == 1) return std::to_string(counts.front());
@@ -209,18 +219,73 @@ std::string list_words(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
+namespace {
+
+std::string real_words(const std::vector<std::optional<double>>& values, bool list) {
+  std::string text;
+  for (const std::optional<double>& value : values) add(text, value ? fmt::format("{:.12g}", *value) : "undefined");
+  return list ? "[" + text + "]" : text;
+}
+
+std::string position_words(const std::vector<int>& positions) {
+  std::string text;
+  for (const int position : positions) add(text, std::to_string(position));
+  return "[" + text + "]";
+}
+
+// What is answered beside rollouts, group and slot.
+void add_answer(std::string& text, const Verdict& verdict, lang::Point point) {
+  if (verdict.take == lang::Take::Where) add(text, "take where");
+  const bool ranked = verdict.take == lang::Take::Best || verdict.take == lang::Take::Weighted;
+  const std::string by = verdict.take == lang::Take::Weighted ? " by weight " : " by ";
+  if (verdict.take == lang::Take::First) add(text, fmt::format("take {}", verdict.amount()));
+  if (ranked) add(text, fmt::format("take {}{}{}", verdict.amount(), by, real_words(verdict.scores, true)));
+  if (point == lang::Point::Replay) {
+    add(text, fmt::format("replay up to {} by {}, max_age {}", verdict.amount(), real_words(verdict.scores, true),
+                          verdict.age_limit.value_or(0)));
+  }
+  if (verdict.reward) add(text, fmt::format("set reward = {:.12g}", *verdict.reward));
+  if (verdict.advantages) add(text, "set advantages = " + real_words(*verdict.advantages, true));
+  if (verdict.weights) add(text, "set weights = " + real_words(*verdict.weights, true));
+  if (verdict.baselines) add(text, "set baseline = " + real_words(*verdict.baselines, verdict.baselines->size() != 1));
+  if (verdict.prompt != lang::PromptField::Default) {
+    const bool pool = point == lang::Point::Epoch;
+    const std::string until = verdict.untils.empty() ? "" : list_words(verdict.untils);
+    add(text, prompt_words(verdict.prompt, pool ? " where " + position_words(verdict.evicted) : "", until));
+  }
+  if (verdict.readmits) add(text, "readmit where " + position_words(verdict.readmitted));
+}
+
+}  // namespace
+
 std::string words(const Verdict& verdict) {
   if (verdict.start) {
     std::string text = fmt::format("start {} each", list_words(verdict.amounts));
     return verdict.up_tos.empty() ? text : fmt::format("{}, up to {}", text, list_words(verdict.up_tos));
   }
   const std::string amount = verdict.amounts.size() == 1 ? std::to_string(verdict.amounts.front()) + " " : "";
-  return field_words(verdict.rollouts, amount, verdict.group, verdict.slot);
+  const bool several = verdict.amounts.size() > 1 && verdict.rollouts != RolloutsField::Default;
+  std::string text = field_words(verdict.rollouts, several ? list_words(verdict.amounts) + " " : amount, verdict.group,
+                                 verdict.slot, verdict.age_limit);
+  add_answer(text, verdict, verdict.point);
+  return text.empty() ? "default" : text;
 }
 
 std::string words(const lang::VerdictTemplate& verdict, lang::Point point) {
   if (point == lang::Point::Size) return "start each";
-  return field_words(verdict.rollouts, "", verdict.group, verdict.slot);
+  std::string text = field_words(verdict.rollouts, "", verdict.group, verdict.slot);
+  if (verdict.take == lang::Take::Where) add(text, "take where");
+  if (verdict.take != lang::Take::None && verdict.take != lang::Take::Where) add(text, "take");
+  if (point == lang::Point::Replay) add(text, "replay");
+  for (const auto& [node, target] : {std::pair(verdict.reward, "reward"), std::pair(verdict.advantages, "advantages"),
+                                     std::pair(verdict.weights, "weights"), std::pair(verdict.baseline, "baseline")}) {
+    if (node >= 0) add(text, fmt::format("set {}", target));
+  }
+  if (verdict.prompt != lang::PromptField::Default) {
+    add(text, prompt_words(verdict.prompt, point == lang::Point::Epoch ? " where" : "", ""));
+  }
+  if (verdict.readmits) add(text, "readmit where");
+  return text.empty() ? "default" : text;
 }
 
 std::string_view words(compiler::FaultKind fault) {

@@ -36,6 +36,7 @@ struct Verdict {
   std::optional<std::vector<std::optional<double>>> weights;
   std::optional<std::vector<std::optional<double>>> baselines;    // `set baseline`: one, or one a rollout
   std::vector<double> keys;                         // of `resume … by KEYS`; there without a rule too
+  lang::Point point = lang::Point::Eval;  // whose rule it is
   int rule = -1;                       // -1: no rule held, or a fault
   std::string where;                   // "file:line" of the rule; empty without one
   std::string reason;                  // rendered

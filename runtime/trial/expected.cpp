@@ -1,6 +1,7 @@
 #include "runtime/trial/expected.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,6 +94,107 @@ struct Reader {
     return {};
   }
 
+  // Numbers, of which some may be undefined: a list, or one.
+  Result<std::vector<std::optional<double>>> reals(lang::tree::ExprId id) const {
+    auto value = literal(*program.tree, id, allowance);
+    if (!value) return value.error();
+    std::vector<std::optional<double>> reals;
+    for (const Value& item : value->kind == Value::Kind::List ? value->items : std::vector<Value>{*value}) {
+      const bool number = item.kind == Value::Kind::Int || item.kind == Value::Kind::Real;
+      if (!number && item.kind != Value::Kind::Undefined) return Error{"An expected value is a number or `undefined`.", ""};
+      reals.push_back(number ? std::optional(item.cell(lang::Base::Real).real()) : std::nullopt);
+    }
+    return reals;
+  }
+
+  Result<std::int64_t> one_count(lang::tree::ExprId id) const {
+    auto found = counts(id);
+    if (!found) return found.error();
+    if (found->size() != 1) return Error{"One whole number is expected here.", ""};
+    return found->front();
+  }
+
+  Result<void> evict(Verdict& verdict, const Action& action) const {
+    verdict.prompt = action.target.empty() ? lang::PromptField::Evict : lang::PromptField::EvictForGood;
+    if (action.third >= 0) {
+      auto evicted = samples(action.third, "evict where");
+      if (!evicted) return evicted.error();
+      verdict.evicted = *std::move(evicted);
+    }
+    if (action.amount < 0) return {};
+    auto until = counts(action.amount);
+    if (!until) return until.error();
+    verdict.untils = *std::move(until);
+    // `until 3` of several prompts is 3 for each of them.
+    if (action.third >= 0 && verdict.untils.size() == 1) verdict.untils.resize(verdict.evicted.size(), verdict.untils[0]);
+    return {};
+  }
+
+  Result<void> readmit(Verdict& verdict, const Action& action) const {
+    if (action.third < 0) {
+      verdict.prompt = lang::PromptField::Readmit;
+      return {};
+    }
+    auto readmitted = samples(action.third, "readmit where");
+    if (!readmitted) return readmitted.error();
+    verdict.readmits = true;
+    verdict.readmitted = *std::move(readmitted);
+    return {};
+  }
+
+  Result<void> take(Verdict& verdict, const Action& action) const {
+    if (action.target == "where") {
+      auto taken = samples(action.amount, "take where");
+      if (!taken) return taken.error();
+      verdict.take = lang::Take::Where;
+      verdict.taken = *std::move(taken);
+      return {};
+    }
+    verdict.take = action.second < 0                ? lang::Take::First
+                   : action.target == "by weight" ? lang::Take::Weighted
+                                                    : lang::Take::Best;
+    return ranked(verdict, action);
+  }
+
+  // `N by [SCORES]`
+  Result<void> ranked(Verdict& verdict, const Action& action) const {
+    auto amounts = counts(action.amount);
+    if (!amounts) return amounts.error();
+    verdict.amounts = *std::move(amounts);
+    if (action.second < 0) return {};
+    auto scores = reals(action.second);
+    if (!scores) return scores.error();
+    verdict.scores = *std::move(scores);
+    return {};
+  }
+
+  Result<void> replay(Verdict& verdict, const Action& action) const {
+    if (action.third >= 0) {
+      auto age = one_count(action.third);
+      if (!age) return age.error();
+      verdict.age_limit = *age;
+    }
+    return ranked(verdict, action);
+  }
+
+  Result<void> defer(Verdict& verdict, const Action& action) const {
+    auto age = one_count(action.amount);
+    if (!age) return age.error();
+    verdict.group = GroupField::Defer;
+    verdict.age_limit = *age;
+    return {};
+  }
+
+  Result<void> set(Verdict& verdict, const Action& action) const {
+    auto values = reals(action.amount);
+    if (!values) return values.error();
+    if (action.target == "reward") verdict.reward = values->front();
+    if (action.target == "advantages") verdict.advantages = *std::move(values);
+    if (action.target == "weights") verdict.weights = *std::move(values);
+    if (action.target == "baseline") verdict.baselines = *std::move(values);
+    return {};
+  }
+
   Result<void> read(Verdict& verdict, const Action& action) const {
     switch (action.kind) {
       case ActionKind::Continue: verdict.rollouts = RolloutsField::Continue; return {};
@@ -107,8 +209,15 @@ struct Reader {
       case ActionKind::Drop: verdict.group = GroupField::Drop; return {};
       case ActionKind::Refill: verdict.slot = SlotField::Refill; return {};
       case ActionKind::Leave: verdict.slot = SlotField::Leave; return {};
-      default: return Error{"This verdict cannot be tested yet.", ""};
+      case ActionKind::Branch: return count_field(verdict, RolloutsField::Branch, action);
+      case ActionKind::Defer: return defer(verdict, action);
+      case ActionKind::Evict: return evict(verdict, action);
+      case ActionKind::Readmit: return readmit(verdict, action);
+      case ActionKind::Take: return take(verdict, action);
+      case ActionKind::Set: return set(verdict, action);
+      case ActionKind::Replay: return replay(verdict, action);
     }
+    return {};
   }
 };
 
@@ -148,7 +257,36 @@ bool matches(const Expected& expected, const Verdict& got, Point point) {
   const Verdict b = plain(got, point);
   return a.rollouts == b.rollouts && a.start == b.start && a.amounts == b.amounts &&
          a.up_tos == b.up_tos && a.stopped == b.stopped && a.group == b.group && a.subset == b.subset && a.normalize == b.normalize && a.slot == b.slot &&
-         (!expected.with_reason || a.reason == b.reason);
+         same_answer(a, b) && (!expected.with_reason || a.reason == b.reason);
+}
+
+namespace {
+
+// Decimal fractions of a test are rounded where they are read, computed ones where they are computed.
+bool near(const std::optional<double>& a, const std::optional<double>& b) {
+  constexpr double tolerance = 1e-9;
+  if (!a || !b) return a.has_value() == b.has_value();
+  return std::abs(*a - *b) <= tolerance * std::max({1.0, std::abs(*a), std::abs(*b)});
+}
+
+using Reals = std::vector<std::optional<double>>;
+
+bool near(const Reals& a, const Reals& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [](const auto& x, const auto& y) { return near(x, y); });
+}
+
+bool near(const std::optional<Reals>& a, const std::optional<Reals>& b) {
+  return a.has_value() == b.has_value() && (!a || near(*a, *b));
+}
+
+}  // namespace
+
+bool same_answer(const Verdict& a, const Verdict& b) {
+  return a.age_limit == b.age_limit && a.prompt == b.prompt && a.untils == b.untils && a.evicted == b.evicted &&
+         a.readmits == b.readmits && a.readmitted == b.readmitted && a.take == b.take && a.taken == b.taken &&
+         near(a.scores, b.scores) && near(a.reward, b.reward) && near(a.advantages, b.advantages) &&
+         near(a.weights, b.weights) && near(a.baselines, b.baselines);
 }
 
 namespace {
@@ -164,6 +302,7 @@ void put_after(std::string& text, std::string_view word, const std::vector<int>&
 std::string describe_actions(const Verdict& verdict) {
   std::string text = engine::words(verdict);
   if (verdict.rollouts == RolloutsField::StopWhere) put_after(text, "stop where", verdict.stopped);
+  if (verdict.take == lang::Take::Where) put_after(text, "take where", verdict.taken);
   if (verdict.group != GroupField::Train) return text;
   std::string train = "train";
   if (verdict.subset) put_after(train, "train", *verdict.subset);

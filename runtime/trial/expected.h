@@ -23,6 +23,9 @@ Result<Expected> read_expected(const lang::Program& program, const std::vector<l
 // A field that is left out is the default of the point: `continue` while rollouts run, `train`, `leave`.
 bool matches(const Expected& expected, const engine::Verdict& got, lang::Point point);
 
+// Whether two verdicts agree in their prompt field and in what points answer beside the four fields; numbers to 1e-9.
+bool same_answer(const engine::Verdict& a, const engine::Verdict& b);
+
 // "train [5], normalize over group": what decisions do, with the samples meant.
 std::string describe_actions(const engine::Verdict& verdict);
 

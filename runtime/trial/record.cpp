@@ -272,6 +272,11 @@ std::vector<std::string> group_fields() {
   return names;
 }
 
+// Facts of a rollout that have a list with an entry a rollout, and no place in the log: what they are is taken as given.
+bool list_of_rollouts(const std::string& name) {
+  return name == "advantages" || name == "classes";
+}
+
 // What follows from given counts, where it was not given itself.
 void complete_counts(std::map<Fact, Value>& facts) {
   const auto given = [&](Fact fact) { return facts.contains(fact); };
@@ -294,6 +299,12 @@ Result<void> read_field(Record& record, const std::string& name, Value value) {
   if (name == "prompt") {
     if (auto text = fits(name, value, lang::row(Fact::PromptKey).type); !text) return text.error();
     log.prompt = value.text;
+    return {};
+  }
+  if (list_of_rollouts(name)) {
+    if (auto list = of_rollouts(name, value, "a list with one number a rollout, or `undefined`", "[0.5, undefined]"); !list)
+      return list.error();
+    if (!value.items.empty()) rollout_at(log, value.items.size() - 1);
     return {};
   }
   const lang::FactRow* row = lang::find_fact(lang::Subject::Group, name);
@@ -337,6 +348,7 @@ struct Lengths {
 Result<Record> read_group(const lang::Program& program, const std::vector<Cell>& parameters, const Expr& expr,
                           Allowance& allowance) {
   Record record;
+  record.kind = expr.text;
   record.group = std::make_unique<LiveGroup>();
   LiveGroup& group = *record.group;
   group.log.prompt = std::string(1, 'p');  // gcc 12 sees an overlap in assigning the literal
@@ -347,6 +359,7 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
     auto value = literal(*program.tree, expr.args[i], allowance);
     if (!value) return value.error();
     if (auto same = lengths.same(expr.labels.at(i), *value); !same) return same.error();
+    record.fields.insert_or_assign(expr.labels.at(i), *value);
     auto read = read_field(record, expr.labels.at(i), *std::move(value));
     if (!read) return read.error();
   }
@@ -380,12 +393,26 @@ Result<std::vector<std::string>> read_prompts(const Value& value) {
   return prompts;
 }
 
+// Any other subject: its facts by name. Lists have an entry for each of what it holds.
+Result<Record> read_other(const lang::Program& program, const Expr& expr, Allowance& allowance) {
+  Record record;
+  record.kind = expr.text;
+  for (std::size_t i = 0; i < expr.args.size(); ++i) {
+    auto value = literal(*program.tree, expr.args[i], allowance);
+    if (!value) return value.error();
+    record.fields.insert_or_assign(expr.labels.at(i), *std::move(value));
+  }
+  return record;
+}
+
 Result<Record> read_batch(const lang::Program& program, const Expr& expr, Allowance& allowance) {
   Record record;
+  record.kind = expr.text;
   for (std::size_t i = 0; i < expr.args.size(); ++i) {
     auto value = literal(*program.tree, expr.args[i], allowance);
     if (!value) return value.error();
     const std::string& name = expr.labels.at(i);
+    record.fields.insert_or_assign(name, *value);
     if (name == "prompts") {
       auto prompts = read_prompts(*value);
       if (!prompts) return prompts.error();
@@ -393,9 +420,7 @@ Result<Record> read_batch(const lang::Program& program, const Expr& expr, Allowa
     } else if (const lang::FactRow* row = lang::find_fact(lang::Subject::Batch, name)) {
       if (auto value_fits = fits(name, *value, row->type); !value_fits) return value_fits.error();
       record.facts.insert_or_assign(row->fact, *std::move(value));
-    } else {
-      return Error{fmt::format("A batch of a test has no fact {}.", name), "give prompts, slots or size"};
-    }
+    }  // else a list about its groups or anchors
   }
   if (record.prompts.empty()) record.prompts.emplace_back("p");
   return record;
@@ -408,8 +433,8 @@ Result<Record> read_record(const lang::Program& program, const std::vector<Cell>
   const Expr& expr = (*program.tree)[given.value];
   if (expr.kind == ExprKind::Record && expr.text == "group") return read_group(program, parameters, expr, allowance);
   if (expr.kind == ExprKind::Record && expr.text == "batch") return read_batch(program, expr, allowance);
-  return Error{fmt::format("`given {}` is neither a group nor a batch.", given.name.text),
-               "write group { … } or batch { … }"};
+  if (expr.kind == ExprKind::Record) return read_other(program, expr, allowance);
+  return Error{fmt::format("`given {}` is no record.", given.name.text), "write group { … }, batch { … } or pool { … }"};
 }
 
 }  // namespace allot::trial

@@ -34,6 +34,8 @@ struct Allowance {
 Result<Value> literal(const lang::tree::File& tree, lang::tree::ExprId id, Allowance& allowance);
 
 struct Record {
+  std::string kind;                                 // "group", "batch", "pool", "rollout", "micro_batch"
+  std::map<std::string, Value> fields;              // as written
   std::unique_ptr<engine::LiveGroup> group;         // of a group's record
   std::vector<std::string> prompts;                 // of a batch's record
   std::map<lang::Fact, Value> facts;                // given outright; they win over what the log says

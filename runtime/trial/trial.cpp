@@ -10,6 +10,7 @@
 #include "compiler/executable.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
+#include "runtime/trial/asked.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
 
@@ -117,9 +118,8 @@ class Trial {
     if (record == records_.end()) return Error{"There is no record " + expect.subject.text + ".", "write `given`"};
     const auto point = point_named(expect.point);
     if (!point) return Error{"`" + expect.point + "` cannot be asked in a test.", ""};
-    const engine::Points points(program_, parameters_);
     const int number = *point == Point::Turn ? record->second.turn : std::max(1, wave_of(record->second));
-    const int handler = points.find(*point, number);
+    const int handler = handler_of(*point, record->second, number);
     if (handler == engine::no_handler) {
       return Error{fmt::format("no handler of `{}` answers here{}", expect.point,
                                *point == Point::Turn ? fmt::format(" (turn is {})", number) : ""), ""};
@@ -142,10 +142,48 @@ class Trial {
   }
 
   static std::optional<Point> point_named(const std::string& name) {
-    for (const Point point : {Point::Size, Point::Turn, Point::Result, Point::Wave, Point::Finish}) {
-      if (lang::name(point) == name) return point;
+    for (int i = 0; i < static_cast<int>(Point::Eval); ++i) {
+      if (lang::name(static_cast<Point>(i)) == name) return static_cast<Point>(i);
     }
     return std::nullopt;
+  }
+
+  static bool about(const lang::Handler& handler, const std::string& kind) {
+    using lang::Subject;
+    switch (handler.subject) {
+      case Subject::Group: return kind == "group";
+      case Subject::Batch: return kind == "batch";
+      case Subject::Pool: return kind == "pool";
+      case Subject::Rollout: return kind == "rollout";
+      case Subject::MicroBatch: return kind == "micro_batch";
+      default: return false;
+    }
+  }
+
+  // The most specific handler of the point that is asked about such a record.
+  int handler_of(Point point, const Record& record, int number) const {
+    if (record.is_group()) {
+      const int found = engine::Points(program_, parameters_).find(point, number);
+      const bool fits = found != engine::no_handler && about(program_.handlers[static_cast<std::size_t>(found)], "group");
+      if (fits) return found;
+    }
+    int general = engine::no_handler;
+    for (std::size_t i = 0; i < program_.handlers.size(); ++i) {
+      const lang::Handler& handler = program_.handlers[i];
+      if (handler.point != point || !about(handler, record.kind)) continue;
+      const bool numbered = handler.number && !handler.every;
+      if (numbered && lang::value(*handler.number, parameters_) == wave_given(record)) return static_cast<int>(i);
+      if (!numbered) general = static_cast<int>(i);
+    }
+    return general;
+  }
+
+  // `wave: N` of a batch's record, 1 where it is left out.
+  static std::int64_t wave_given(const Record& record) {
+    const auto wave = record.fields.find("wave");
+    if (wave == record.fields.end()) return 1;
+    const Value& value = wave->second;
+    return value.kind == Value::Kind::List && !value.items.empty() ? value.items.front().integer : value.integer;
   }
 
   static int wave_of(const Record& record) { return record.is_group() ? record.group->log.wave : 0; }
@@ -154,13 +192,15 @@ class Trial {
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    const bool by_engine = record.is_group() || handler.point == Point::Size;
+    if (!by_engine && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
     std::vector<std::string> prompts;
     Question question;
     if (auto error = fill(question, program, handler, record, prompts)) return *error;
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
-    trace = trace_of(program, handler, question, answer, prompts, parameters_);
+    trace = trace_of(program, handler, question.reads(), answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
     if (executables.native) {
       Answer other;
@@ -168,20 +208,51 @@ class Trial {
       Question again;
       (void)fill(again, program, handler, record, prompts);
       executables.native->decide(index, again.frame(), other.outcome);
-      const Verdict native = resolve(program, handler, other, prompts);
-      const bool same = answer.holes() == other.holes() && answer.outcome.rule == other.outcome.rule &&
-                        answer.outcome.fault == other.outcome.fault && describe(verdict) == describe(native) &&
-                        verdict.subset == native.subset && verdict.stopped == native.stopped;
-      if (!same) {
-        return Error{fmt::format("the machine code answers `{}` where the evaluator answers `{}`", describe(native),
-                                 describe(verdict)), "this is a mistake of allot: please report it with the policy"};
-      }
+      if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
-    if (answer.outcome.fault != compiler::FaultKind::None) {
-      return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
-                               engine::words(answer.outcome.fault)), ""};
-    }
+    if (auto error = fault(program, handler, answer)) return *error;
     return verdict;
+  }
+
+  // The same of a pool, a batch, a rollout or a micro-batch.
+  Result<Verdict> ask_asked(const lang::Program& program, const Executables& executables, int index,
+                            const Record& record, std::string& trace) {
+    const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    const engine::RunFacts run{&program, &parameters_, &ledger_, 0, 8, 0};
+    auto asked = Asked::fill(program, handler, record, given_states_, store_, run);
+    if (!asked) return asked.error();
+    Answer answer;
+    answer.prepare(program, handler);
+    executables.evaluator->decide(index, asked->frame(), answer.outcome);
+    trace = trace_of(program, handler, asked->reads(), answer, asked->prompts(), parameters_);
+    const Verdict verdict = resolve(program, handler, answer, asked->prompts());
+    if (executables.native) {
+      auto again = Asked::fill(program, handler, record, given_states_, store_, run);
+      Answer other;
+      other.prepare(program, handler);
+      executables.native->decide(index, again->frame(), other.outcome);
+      if (auto error = differ(program, handler, answer, verdict, other, asked->prompts())) return *error;
+    }
+    if (auto error = fault(program, handler, answer)) return *error;
+    return verdict;
+  }
+
+  static std::optional<Error> differ(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
+                                     const Verdict& verdict, const Answer& other,
+                                     const std::vector<std::string>& prompts) {
+    const Verdict native = resolve(program, handler, other, prompts);
+    const bool same = answer.holes() == other.holes() && answer.outcome.rule == other.outcome.rule &&
+                      answer.outcome.fault == other.outcome.fault && describe(verdict) == describe(native) &&
+                      verdict.subset == native.subset && verdict.stopped == native.stopped && same_answer(verdict, native);
+    if (same) return std::nullopt;
+    return Error{fmt::format("the machine code answers `{}` where the evaluator answers `{}`", describe(native),
+                             describe(verdict)), "this is a mistake of allot: please report it with the policy"};
+  }
+
+  static std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) {
+    if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
+    return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
+                             engine::words(answer.outcome.fault)), ""};
   }
 
   std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
@@ -207,6 +278,14 @@ class Trial {
     for (const auto& [fact, value] : record.facts) {
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
     }
+    for (const char* const name : {"advantages", "classes"}) {
+      const auto list = record.fields.find(name);
+      if (!record.is_group() || list == record.fields.end()) continue;
+      const lang::FactRow& row = *lang::find_fact(lang::Subject::Group, name);
+      std::vector<Cell> cells;
+      for (const Value& item : list->second.items) cells.push_back(item.cell(row.type.base));
+      question.replace_column(handler, lang::element_of(row.fact), cells);
+    }
     return std::nullopt;
   }
 
@@ -231,14 +310,15 @@ class Trial {
     }
   }
 
-  static std::string trace_of(const lang::Program& program, const lang::Handler& handler, const Question& question,
-                              const Answer& answer, const std::vector<std::string>& prompts,
+  static std::string trace_of(const lang::Program& program, const lang::Handler& handler,
+                              const std::vector<Cell>& reads, const Answer& answer,
+                              const std::vector<std::string>& prompts,
                               const std::vector<Cell>& parameters) {
     std::string trace;
     for (std::size_t i = 0; i < handler.reads.size(); ++i) {
       const lang::ReadKey& key = handler.reads[i];
       const bool prompt = key.type.base == lang::Base::Prompt;
-      trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(question.reads()[i], key.type));
+      trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(reads[i], key.type));
     }
     std::set<std::int32_t> shown;
     for (const lang::Node& node : handler.nodes) {

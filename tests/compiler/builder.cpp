@@ -15,7 +15,11 @@ bool operator==(const Answer& a, const Answer& b) {
   return a.outcome.fault == b.outcome.fault && a.outcome.fault_node == b.outcome.fault_node &&
          a.outcome.rule == b.outcome.rule && a.holes == b.holes && a.reports == b.reports && a.written == b.written &&
          std::memcmp(&a.outcome.amount, &b.outcome.amount, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.up_to, &b.outcome.up_to, sizeof(Cell)) == 0 && a.warned == b.warned &&
+         std::memcmp(&a.outcome.up_to, &b.outcome.up_to, sizeof(Cell)) == 0 &&
+         std::memcmp(&a.outcome.age_limit, &b.outcome.age_limit, sizeof(Cell)) == 0 &&
+         std::memcmp(&a.outcome.until, &b.outcome.until, sizeof(Cell)) == 0 &&
+         std::memcmp(&a.outcome.reward, &b.outcome.reward, sizeof(Cell)) == 0 &&
+         std::memcmp(&a.outcome.baseline, &b.outcome.baseline, sizeof(Cell)) == 0 && a.warned == b.warned &&
          a.vectors == b.vectors && a.states == b.states;
 }
 
@@ -44,9 +48,11 @@ Answer ask(const Executable& executable, const Program& program, Memory memory, 
   const Frame frame{memory.parameters.data(), memory.reads.data(), columns.data(), memory.sizes.data(), states.data(),
                     &scratch};
   executable.decide(handler, frame, answer.outcome);
-  const std::array<Column, 4> vectors{answer.outcome.amounts, answer.outcome.up_tos, answer.outcome.mask,
-                                      answer.outcome.subset};
-  for (std::size_t i = 0; i < 4; ++i) answer.vectors[i].assign(vectors[i].cells, vectors[i].cells + vectors[i].size);
+  const Outcome& outcome = answer.outcome;
+  const std::array<Column, 11> vectors{outcome.amounts,    outcome.up_tos,     outcome.mask,   outcome.subset,
+                                       outcome.untils,     outcome.readmitted, outcome.scores, outcome.advantages,
+                                       outcome.weights,    outcome.baselines,  outcome.keys};
+  for (std::size_t i = 0; i < vectors.size(); ++i) answer.vectors[i].assign(vectors[i].cells, vectors[i].cells + vectors[i].size);
   answer.states = memory.shared ? memory.before : memory.after;
   return answer;
 }
@@ -93,7 +99,7 @@ Memory blank(const Program& program, std::int64_t size) {
   for (const lang::ReadKey& column : handler.columns)
     memory.columns.emplace_back(static_cast<std::size_t>(size), zero(column.type));
   for (const lang::State& state : program.states)
-    memory.before.emplace_back(state.scope == lang::StateScope::Prompt ? static_cast<std::size_t>(size) : 1,
+    memory.before.emplace_back(state.keyed() ? static_cast<std::size_t>(size) : 1,
                                zero(state.type));
   memory.after = memory.before;
   return memory;

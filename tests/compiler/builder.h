@@ -142,7 +142,7 @@ struct Answer {
   Outcome outcome;
   std::vector<Cell> holes, reports;
   std::vector<std::uint8_t> written, warned;
-  std::array<std::vector<Cell>, 4> vectors;   // amounts, up_tos, mask, subset
+  std::array<std::vector<Cell>, 11> vectors;   // amounts, up_tos, mask, subset
   std::vector<std::vector<Cell>> states;      // after
   friend bool operator==(const Answer& a, const Answer& b);
 };

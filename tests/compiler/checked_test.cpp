@@ -149,3 +149,82 @@ on update of batch b {
 }
 )"));
 }
+
+// The programs of the language's design that need neither matrices nor `allot`, and every other point.
+TEST_CASE("answers of every point agree in every engine") {
+  engines_agree(checked("pilot_commit", R"(policy pilot_commit
+param pilot: rollouts = 32
+param total: rollouts = 128
+param low: prob = 0.125
+param high: prob = 0.75
+hit when reward >= 1.0
+refill at most 10 rounds then train_partial
+
+on select of pool p { take 3 * p.slots }
+on size of batch b { start pilot each }
+on wave 1 of group g {
+  let rate = g.hit_rate ?? 0
+  when rate >= 1.0               then stop, drop, refill, evict until epoch + 1
+  when rate < low or rate > high then stop, drop, refill because "pilot rate {rate}"
+  otherwise defer at most 4 iterations, refill
+}
+on resume of group g by -(g.reward_std ?? 0), g.age { complete to total }
+)"));
+  engines_agree(checked("pods", R"(policy pods
+param kept: rollouts = 16
+on finish of group g { train max_variance(g.rewards, kept), normalize over subset }
+)"));
+  engines_agree(checked("answers", R"(policy answers
+param most: iterations = 4
+hit when reward >= 1.0
+state belief: beta per prompt = beta(1, 1)
+state hard: real per category = 0.5
+state looks: int per group = 0
+
+on select of pool p {
+  when p.size < 2 prompts then take where not q.seen
+  when p.evicted > 2 prompts then take p.slots by weight belief[q].learnability
+  otherwise take 2 * p.slots by hard[q.category] + draw("order")
+}
+on every turn of rollout r {
+  let jump = max(r.turn_entropies) ?? 0.0
+  when (r.last_entropy ?? 0) > (r.first_entropy ?? 0) + 0.5 then branch 2 because "entropy {r.last_entropy ?? 0}"
+  when jump > 2.0 or looks > 3 then stop
+  otherwise continue
+}
+on every 256 tokens of rollout r { when (r.logprob ?? 0) < -3.0 then stop }
+on wave 1 of batch b {
+  let middle = mean(g.reward_variance ?? 0 for g in b.groups) ?? 0.0
+  when count(g for g in b.groups) < 2 groups then stop
+  when middle > 1.0 then complete to 8
+  otherwise sample [if (g.reward_variance ?? 0) >= middle then 2 else 0 for g in b.groups] more
+}
+on finish of group g {
+  remember looks = looks + 1
+  when g.flat then drop, evict until epoch + 2
+  when g.scored < 2 then drop, readmit
+  otherwise train g.rewards > 0
+}
+on score of rollout r { set reward = if r.truncated then r.reward - 0.5 else min(r.reward, 1.0) }
+on shape of group g {
+  when g.scored < 2 then set advantages = g.advantages
+  otherwise set advantages = g.rewards - (g.reward_mean ?? 0), set baseline = g.reward_mean ?? 0,
+    set weights = [if (r.class ?? 0) > 1 then 0.5 else 1.0 for r in g.rollouts]
+}
+on shape of micro_batch b {
+  when b.size < 2 then set baseline = [r.reward ?? 0 for r in b.rollouts]
+  otherwise set advantages = where(b.advantages > 0, b.advantages, 0.5 * b.advantages), set weights = b.groups
+}
+on replay of batch b { replay up to b.empty by g.age, max_age most }
+on expand of batch b {
+  branch [if (a.value ?? 0.5) * (1 - (a.value ?? 0.5)) > 0.2 and a.turn < a.turns then 1 else 0 for a in b.anchors]
+}
+on update of pool p {
+  for each q in p.known { remember belief[q] = observe(belief[q], q.hits, q.misses) }
+}
+on epoch of pool p {
+  evict where (q.hit_rate ?? 0) > 0.9 until (if q.groups > 3 groups then epoch + 4 else epoch + 1),
+    readmit where q.evicted and (q.evicted_until is undefined)
+}
+)"));
+}

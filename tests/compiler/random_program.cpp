@@ -50,12 +50,14 @@ class Maker {
     builder_.state(type(Base::Beta), lang::StateScope::Prompt);
     builder_.state(type(Base::Int), lang::StateScope::Run);
     builder_.state(type(Base::Real, true), lang::StateScope::Prompt);
+    builder_.state(type(Base::Int), lang::StateScope::Category);
     builder_.program.warnings = {"warn:1", "warn:2"};
     builder_.program.reports = {"r0", "r1", "r2"};
     builder_.program.name = "random";
   }
 
   void rules() {
+    if (dice_.once_in(8)) builder_.handler().keys = expression_.vector(Base::Real, 1);
     const int count = 1 + dice_.below(4);
     for (int i = 0; i < count; ++i) {
       lang::VerdictTemplate verdict;
@@ -64,6 +66,16 @@ class Maker {
       if (dice_.once_in(4)) verdict.up_to = expression_.scalar(Base::Int, true, 1);
       if (dice_.once_in(4)) verdict.mask = expression_.vector(Base::Bool, 2);
       if (dice_.once_in(4)) verdict.subset = expression_.vector(Base::Int, 2);
+      if (dice_.once_in(6)) verdict.age_limit = expression_.scalar(Base::Int, false, 1);
+      if (dice_.once_in(4))
+        verdict.until = dice_.once_in(2) ? expression_.scalar(Base::Int, false, 1) : expression_.vector(Base::Int, 1);
+      if (dice_.once_in(6)) verdict.readmitted = expression_.vector(Base::Bool, 1);
+      if (dice_.once_in(6)) verdict.scores = expression_.vector(Base::Real, 1);
+      if (dice_.once_in(6)) verdict.reward = expression_.scalar(Base::Real, false, 2);
+      if (dice_.once_in(6)) verdict.advantages = expression_.vector(Base::Real, 2);
+      if (dice_.once_in(6)) verdict.weights = expression_.vector(Base::Real, 1);
+      if (dice_.once_in(6))
+        verdict.baseline = dice_.once_in(2) ? expression_.scalar(Base::Real, false, 1) : expression_.vector(Base::Real, 1);
       std::vector<NodeId> holes;
       for (int hole = dice_.below(3); hole > 0; --hole) holes.push_back(expression_.scalar(any_base(), true, 3));
       const bool last = i + 1 == count && dice_.once_in(2);
@@ -101,9 +113,9 @@ class Maker {
         return effect;
       default: {
         effect.kind = EffectKind::Remember;
-        effect.index = dice_.below(4);
+        effect.index = dice_.below(5);
         const lang::State& state = builder_.program.states[static_cast<std::size_t>(effect.index)];
-        if (state.scope == lang::StateScope::Prompt) effect.key = expression_.scalar(Base::Prompt, dice_.once_in(4), 1);
+        if (state.keyed()) effect.key = expression_.scalar(Base::Prompt, dice_.once_in(4), 1);
         effect.value = expression_.scalar(state.type.base, state.type.optional || dice_.once_in(8), 3);
         return effect;
       }
@@ -152,6 +164,7 @@ Cell random_cell(Dice& dice, const Type& of, std::int64_t prompts, bool wild) {
     case Base::Bool: return Cell::of(dice.once_in(2));
     case Base::Beta: return Cell::beta(0.5 + dice.below(6), wild && dice.once_in(5) ? -1.0 : 0.25 + dice.below(5));
     case Base::Prompt:
+    case Base::Category:
       if (wild && dice.once_in(10)) return Cell::of(std::int64_t{99});
       return Cell::of(std::int64_t{dice.below(static_cast<int>(prompts))});
     default: return Cell::of(random_int(dice, wild));
@@ -180,7 +193,7 @@ Memory random_memory(const Program& program, std::uint64_t seed) {
       memory.columns.back().push_back(random_cell(dice, element_type(column.type), prompts, wild));
   }
   for (const lang::State& state : program.states) {
-    const std::int64_t size = state.scope == lang::StateScope::Prompt ? prompts : 1;
+    const std::int64_t size = state.keyed() ? prompts : 1;
     memory.before.emplace_back();
     for (std::int64_t i = 0; i < size; ++i)
       memory.before.back().push_back(random_cell(dice, state.type, prompts, wild));

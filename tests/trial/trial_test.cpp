@@ -274,3 +274,86 @@ TEST_CASE("every policy of the standard library passes its own tests") {
   }
   CHECK(files >= 2);
 }
+
+// Every point can be asked by a test, and both engines are (native code where this build has it).
+TEST_CASE("records of pools, batches, rollouts and micro-batches") {
+  const auto reports = run(R"(policy answers
+param most: iterations = 4
+hit when reward >= 1.0
+refill at most 3 rounds then abort
+state hard: real per category = 0.5
+on select of pool p { when p.size < 3 prompts then take where not q.seen
+  otherwise take p.slots by q.reward_std }
+on wave 2 of batch b { sample [if g.hits < 1 then 2 else 0 for g in b.groups] more }
+on wave of batch b { complete to 8 }
+on result of group g { when g.hits > 2 then stop, drop, refill, evict until 3
+  when g.misses > 2 then stop, readmit
+  when g.errors > 0 then stop, evict for good }
+on resume of group g by -(g.reward_std ?? 0), g.age { complete to 16 }
+on every turn of rollout r { when (r.last_entropy ?? 0) > 1 then branch 2 otherwise continue }
+on score of rollout r { set reward = r.reward - 0.25 }
+on shape of micro_batch b { set advantages = 2 * b.advantages, set baseline = 1 }
+on replay of batch b { replay up to b.empty by g.age, max_age most }
+on expand of batch b { branch [if (a.value ?? 0) > 0.5 then 1 else 0 for a in b.anchors] }
+on epoch of pool p { evict where q.groups > 2 groups until epoch + 3, readmit where q.evicted }
+test "select" {
+  given few = pool { prompts: 2, seen: [true, false] }
+  given many = pool { slots: 2, reward_std: [0.5, undefined, 0.25] }
+  expect select(few) is take where [1]
+  expect select(many) is take 2 by [0.5, undefined, 0.25]
+}
+test "wave" {
+  given second = batch { wave: 2, hits: [0, 1, 0] }
+  given third = batch { wave: 3, hits: [0, 1, 0] }
+  expect wave(second) is sample [2, 0, 2] more
+  expect wave(third) is complete to 8
+}
+test "all four fields" {
+  given good = group { rewards: [1, 1, 1] }
+  given bad = group { rewards: [0, 0, 0] }
+  given broken = group { rewards: [0], errors: 1 }
+  expect result(good) is stop, drop, refill, evict until 3
+  expect result(bad) is stop, readmit
+  expect result(broken) is stop, evict for good
+}
+test "the rest" {
+  given g = group { rewards: [1, 0] }
+  expect resume(g) is complete to 16
+  given r = rollout { last_entropy: 1.5, reward: 1 }
+  expect turn(r) is branch 2
+  expect score(r) is set reward = 0.75
+  given m = micro_batch { advantages: [0.5, -1] }
+  expect shape(m) is set advantages = [1, -2], set baseline = 1
+  given b = batch { empty: 1, age: [2, 1] }
+  expect replay(b) is replay up to 1 by [2, 1], max_age 4
+  given e = batch { value: [0.75, undefined] }
+  expect expand(e) is branch [1, 0]
+}
+)");
+  CHECK(reports.size() == 4);
+  for (const auto& report : reports) CHECK(report.passed);
+}
+
+TEST_CASE("a field, a position or a number that differs fails the test") {
+  const std::string policy = R"(policy answers
+on select of pool p { take 2 by q.reward_std }
+on finish of group g { when g.flat then drop, evict until 3 }
+on shape of micro_batch b { set advantages = b.advantages }
+)";
+  for (const char* const expected :
+       {"given p = pool { reward_std: [0.5, 1] }\nexpect select(p) is take 2 by [0.5, 2]",
+        "given p = pool { reward_std: [0.5, 1] }\nexpect select(p) is take 3 by [0.5, 1]",
+        "given p = pool { reward_std: [0.5, 1] }\nexpect select(p) is take 2",
+        "given p = pool { reward_std: [0.5, 1] }\nexpect select(p) is take 2 by weight [0.5, 1]",
+        "given g = group { rewards: [1, 1] }\nexpect finish(g) is drop",
+        "given g = group { rewards: [1, 1] }\nexpect finish(g) is drop, evict until 4",
+        "given g = group { rewards: [1, 1] }\nexpect finish(g) is drop, evict for good",
+        "given b = micro_batch { advantages: [1, 2] }\nexpect shape(b) is set advantages = [1, 2.5]",
+        "given b = micro_batch { advantages: [1, 2] }\nexpect shape(b) is set weights = [1, 2]",
+        "given b = micro_batch { advantages: [1, 2], rewards: [1] }\nexpect shape(b) is set advantages = [1, 2]"}) {
+    const auto reports = run(policy + "test \"t\" {\n" + expected + "\n}\n");
+    INFO(expected);
+    REQUIRE(reports.size() == 1);
+    CHECK_FALSE(reports[0].passed);
+  }
+}

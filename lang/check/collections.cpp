@@ -1,0 +1,66 @@
+#include "lang/check/collections.h"
+
+#include <array>
+
+#include "lang/check/points.h"
+
+namespace allot::lang::checker {
+namespace {
+
+constexpr std::array rows{
+    Collection{Subject::Group, "rollouts", Scope::Rollouts, ""},
+    Collection{Subject::MicroBatch, "rollouts", Scope::Trained, ""},
+    Collection{Subject::Batch, "groups", Scope::Groups, "no group is open yet"},
+    Collection{Subject::Batch, "ended", Scope::Ended, "it exists at the barrier `update`"},
+    Collection{Subject::Batch, "prompts", Scope::Prompts, ""},
+    Collection{Subject::Batch, "stored", Scope::Stored, "it exists at `replay`"},
+    Collection{Subject::Batch, "anchors", Scope::Anchors, "it exists at `expand`"},
+    Collection{Subject::Pool, "prompts", Scope::Pool, ""},
+    Collection{Subject::Pool, "known", Scope::Known, ""},
+};
+
+}  // namespace
+
+std::span<const Collection> collections() {
+  return rows;
+}
+
+const Collection* find_collection(Subject owner, std::string_view name) {
+  for (const Collection& row : rows) {
+    if (row.owner == owner && row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+bool exists_at(const Collection& collection, Point point) {
+  switch (collection.scope) {
+    case Scope::Groups:
+      return point != Point::Size;
+    case Scope::Ended:
+      return barrier(point);
+    case Scope::Stored:
+      return point == Point::Replay;
+    case Scope::Anchors:
+      return point == Point::Expand;
+    default:
+      return true;
+  }
+}
+
+Subject element_subject(Scope scope) {
+  switch (scope) {
+    case Scope::Rollouts:
+    case Scope::Trained:
+      return Subject::Rollout;
+    case Scope::Prompts:
+    case Scope::Pool:
+    case Scope::Known:
+      return Subject::Prompt;
+    case Scope::Anchors:
+      return Subject::Anchor;
+    default:
+      return Subject::Group;
+  }
+}
+
+}  // namespace allot::lang::checker
