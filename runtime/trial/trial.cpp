@@ -275,7 +275,11 @@ class Trial {
     } else {
       return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
     }
+    // A test happens in the first epoch, and its one group is of the one category there is.
+    question.replace(handler, lang::Fact::Epoch, Cell::of(std::int64_t{0}));
+    question.replace(handler, lang::Fact::GroupCategory, Cell::of(std::int64_t{0}));
     for (const auto& [fact, value] : record.facts) {
+      if (fact == lang::Fact::GroupCategory) continue;
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
     }
     for (const char* const name : {"advantages", "classes"}) {
@@ -294,7 +298,7 @@ class Trial {
       case lang::StateScope::Group: group.state[state] = value; break;
       case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
       case lang::StateScope::Run: store_.write_run(state, value); break;
-      case lang::StateScope::Category: break;
+      case lang::StateScope::Category: store_.write_run(state, value); break;  // read from there while there is one
     }
   }
 
