@@ -53,7 +53,10 @@ Handler HandlerChecker::check() {
   result.subject = where_of(point_).subject;
   result.every = tree_.every;
   result.ahead_runs = tree_.ahead_runs;
-  result.text = policy_.text(tree_.point_span);
+  // With `by KEYS`, up to the block: spans of expressions leave out brackets that close after them.
+  Span head = tree_.point_span;
+  if (!tree_.keys.empty()) head.end = static_cast<std::uint32_t>(policy_.source.text().find('{', head.end));
+  result.text = policy_.text(head);
   result.span = tree_.span;
   result.effects = std::move(effects);
   return result;

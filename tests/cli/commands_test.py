@@ -240,7 +240,8 @@ class Explain(unittest.TestCase):
     def test_state_budget_and_refill(self):
         answer = allot("explain", "stdlib/sara.allot")
         self.assertEqual(answer.code, 0, answer.err)
-        for words in ["belief: beta per prompt = beta(1, 1)", "at most 10 rounds, then train_partial", "hit "]:
+        for words in ["belief: beta per prompt = beta(1, 1)", "at most 10 rounds, then train_partial", "hit ",
+                      "points without a handler", "evict nobody, readmit those whose epoch has come"]:
             self.assertIn(words, answer.out)
 
     def test_bad_input(self):

@@ -199,3 +199,50 @@ TEST_CASE("one expression is a program with one report") {
   CHECK(ask("1 / 0") == std::nullopt);
   CHECK(ask("iteration") == std::nullopt);
 }
+
+TEST_CASE("verdicts and answers keep what was written, each operand over its own scope") {
+  const Program p = program(R"(policy p
+hit when reward >= 1.0
+state hard: real per category = 0.5
+on select of pool p { take 2 * p.slots by hard[q.category] + draw("order") }
+on turn 10 of group g, ahead: run { continue }
+on every 256 tokens of rollout r { branch 2 }
+on wave of batch b { sample [if g.hits < 1 then 2 else 0 for g in b.groups] more }
+on wave 2 of batch b { stop }
+on resume of group g by -(g.reward_std ?? 0), g.age { complete to 8 }
+on shape of micro_batch b { set advantages = b.advantages, set weights = b.turns, set baseline = 0.5 }
+on replay of batch b { replay up to b.empty by g.age, max_age 4 iterations }
+on epoch of pool p { evict where q.seen until epoch + 1, readmit where q.evicted }
+)");
+  REQUIRE(p.handlers.size() == 9);
+  const auto verdict = [&](std::size_t i) { return p.handlers[i].rules.at(0).verdict; };
+  const auto type = [&](std::size_t i, NodeId id) { return p.handlers[i].nodes.at(static_cast<std::size_t>(id)).type; };
+  CHECK(p.handlers[0].subject == Subject::Pool);
+  CHECK(verdict(0).take == Take::Best);
+  CHECK(type(0, verdict(0).scores).scope == Scope::Pool);
+  // One draw a prompt, and the category under which its state is read.
+  REQUIRE(p.handlers[0].columns.size() == 2);
+  CHECK(p.handlers[0].columns[0].fact == Fact::PromptCategory);
+  CHECK(p.handlers[0].columns[1].fact == Fact::Draw);
+  CHECK(p.handlers[0].columns[1].scope == Scope::Pool);
+  CHECK(p.handlers[1].ahead_runs);
+  CHECK(p.handlers[2].point == Point::Tokens);
+  CHECK(p.handlers[2].every);
+  CHECK(p.handlers[2].number->integer == 256);
+  CHECK(verdict(2).rollouts == RolloutsField::Branch);
+  CHECK(type(3, verdict(3).amount).scope == Scope::Groups);
+  CHECK(verdict(4).rollouts == RolloutsField::Stop);
+  REQUIRE(p.handlers[5].keys >= 0);
+  CHECK(p.handlers[5].text == "resume of group g by -(g.reward_std ?? 0), g.age");
+  CHECK(p.handlers[5].nodes[static_cast<std::size_t>(p.handlers[5].keys)].args.size() == 2);
+  CHECK(type(6, verdict(6).advantages).scope == Scope::Trained);
+  CHECK(type(6, verdict(6).weights).base == Base::Real);
+  CHECK_FALSE(type(6, verdict(6).baseline).vector());
+  CHECK(type(7, verdict(7).scores).scope == Scope::Stored);
+  CHECK(p.handlers[7].nodes[static_cast<std::size_t>(verdict(7).age_limit)].cell.integer() == 4);
+  CHECK(verdict(8).prompt == PromptField::Evict);
+  CHECK(type(8, verdict(8).mask).scope == Scope::Pool);
+  CHECK(type(8, verdict(8).until).scope == Scope::Pool);
+  CHECK(verdict(8).readmits);
+  CHECK(type(8, verdict(8).readmitted).scope == Scope::Known);
+}
