@@ -51,8 +51,8 @@ struct RunOptions {
   OptimizerOptions optimizer;
   UpdateOptions update;
   AdvantageOptions advantage{Estimator::Grpo, 1, 1e-6};
-  int demonstrations = 1200;
-  int warm_up_steps = 1200;
+  int demonstrations = 4800;
+  int warm_up_steps = 1800;
   int warm_up_batch = 16;
   double warm_up_rate = 3e-3;
   int held_out = 0;                          // tasks of the evaluation; 0: all

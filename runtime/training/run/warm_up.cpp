@@ -16,7 +16,8 @@ void append(TrainSequence& sequence, const std::vector<int>& tokens, bool traine
   sequence.trained.resize(sequence.tokens.size(), trained ? 1 : 0);
 }
 
-// None where the demonstration does not reach a reward.
+// What the expert does within the turn limit: a task that is too long for it is shown as far as it goes, so that the
+// learner knows how to set about such tasks too. None where the world has no expert or ends the rollout without a reward.
 Result<std::optional<TrainSequence>> demonstrate(worlds::Session& session, const worlds::Task& task,
                                                  const Tokenizer& tokenizer, int turn_limit) {
   auto reply = session.reset(task);
@@ -38,7 +39,7 @@ Result<std::optional<TrainSequence>> demonstrate(worlds::Session& session, const
     }
     append(sequence, observation_tokens(tokenizer, reply->observation), false);
   }
-  return std::optional<TrainSequence>{};
+  return std::optional<TrainSequence>{std::move(sequence)};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "runtime/worlds/household/expert.h"
 
+#include "runtime/worlds/household/draws.h"
+
 namespace allot::worlds::household {
 namespace {
 
@@ -15,13 +17,20 @@ Action visit(const House& house, int target) {
 
 bool ready(const House& house, int target) { return house.at == target && receptacle_at(house, target).open; }
 
-// From room to room in the order one was told of them.
+// Things with a place of their own are searched from room to room, in the order one was told of the receptacles; what
+// lies about, in an order that is drawn for each house.
+std::uint64_t search_rank(const House& house, int receptacle) {
+  const auto index = static_cast<std::uint64_t>(receptacle);
+  const Sort sort = object_types()[static_cast<std::size_t>(house.goal.object)].sort;
+  return lies_about(sort) ? mix(house.whim ^ mix(index)) : index;
+}
+
 int next_to_search(const House& house) {
   int first = -1;
   for (int i = 0; i < static_cast<int>(house.receptacles.size()); ++i) {
     if (receptacle_at(house, i).seen) continue;
     if (i == house.at) return i;  // one step from seeing it
-    if (first < 0) first = i;
+    if (first < 0 || search_rank(house, i) < search_rank(house, first)) first = i;
   }
   return first;
 }

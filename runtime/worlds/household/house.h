@@ -45,6 +45,7 @@ struct House {
   Room room = Room::Kitchen;  // where one is …
   int at = -1;                // … and at which receptacle; -1: at none
   bool examined = false;
+  std::uint64_t whim = 0;     // decides in which order the expert searches for what lies about
 
   Place place(int receptacle) const {
     return receptacle_types()[static_cast<std::size_t>(receptacles[static_cast<std::size_t>(receptacle)].type)].place;

@@ -126,12 +126,13 @@ class HouseholdWorld final : public World {
   std::vector<Task> held_out_;
 };
 
+bool share(double value) { return value >= 0 && value <= 1; }
+
 std::optional<Error> check(const Level& level, std::string_view which) {
-  const auto share = [](double value) { return value >= 0 && value <= 1; };
   const auto range = [](int low, int high, int floor, int ceiling) {
     return floor <= low && low <= high && high <= ceiling;
   };
-  if (range(level.min_receptacles, level.max_receptacles, 4, 14) && share(level.closed) && share(level.hidden) &&
+  if (range(level.min_receptacles, level.max_receptacles, 4, 18) && share(level.closed) && share(level.hidden) &&
       range(level.min_distractors, level.max_distractors, 0, 7) && share(level.surprise) &&
       range(level.min_turns, level.max_turns, 1, 60)) {
     return std::nullopt;
@@ -144,11 +145,12 @@ std::optional<Error> check(const Level& level, std::string_view which) {
 
 Result<std::unique_ptr<World>> make_household(const Options& options) {
   if (options.training_tasks < 1 || options.held_out_tasks < 1 || options.turn_limit < 1 ||
-      !(options.difficulty.hard_share >= 0 && options.difficulty.hard_share <= 1)) {
-    return Error{"The household world needs at least one task of each split, one turn, and a share in 0..1.", {}};
+      !share(options.difficulty.far_share) || !share(options.difficulty.scattered_share)) {
+    return Error{"The household world needs at least one task of each split, one turn, and shares in 0..1.", {}};
   }
-  if (auto error = check(options.difficulty.easy, "easy")) return *std::move(error);
-  if (auto error = check(options.difficulty.hard, "hard")) return *std::move(error);
+  if (auto error = check(options.difficulty.near, "near")) return *std::move(error);
+  if (auto error = check(options.difficulty.far, "far")) return *std::move(error);
+  if (auto error = check(options.difficulty.scattered, "scattered")) return *std::move(error);
   std::unordered_set<std::string> taken;
   auto held_out = draw_tasks(options, options.held_out_tasks, 1, "held", taken);
   if (!held_out) return held_out.error();

@@ -14,7 +14,7 @@ namespace allot::worlds::household {
 
 struct Options {
   std::uint64_t seed = 20260101;
-  int training_tasks = 1200;  // the six kinds in turn
+  int training_tasks = 4800;  // the six kinds in turn
   int held_out_tasks = 480;   // drawn first: the same set whatever the number of training tasks
   int turn_limit = 30;
   Difficulty difficulty{};

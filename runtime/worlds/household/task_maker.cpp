@@ -11,7 +11,7 @@
 namespace allot::worlds::household {
 namespace {
 
-constexpr int attempts = 200;
+constexpr int attempts = 500;
 constexpr int counted_turns = 60;
 
 // An index drawn with the given weights; nothing where all are zero.
@@ -37,11 +37,17 @@ bool suits(const ObjectType& type, Kind kind) {
   }
 }
 
+// Whether things that lie about can be asked for: nobody cooks a phone.
+bool can_be_scattered(Kind kind) {
+  return std::ranges::any_of(object_types(), [kind](const ObjectType& type) { return lies_about(type.sort) && suits(type, kind); });
+}
+
 // A goal that makes sense: things go where people keep them at least now and then, never into an appliance.
-Goal draw_goal(Draws& draws, Kind kind) {
+Goal draw_goal(Draws& draws, Kind kind, bool scattered) {
   const auto types = object_types();
   const int object = *draw_weighted(draws, lamp_type(), [&](int i) {
-    return suits(types[static_cast<std::size_t>(i)], kind) ? 1 : 0;
+    const ObjectType& type = types[static_cast<std::size_t>(i)];
+    return suits(type, kind) && lies_about(type.sort) == scattered ? 1 : 0;
   });
   const Sort sort = types[static_cast<std::size_t>(object)].sort;
   const int place = *draw_weighted(draws, place_count, [&](int i) {
@@ -57,8 +63,9 @@ class Furnisher {
  public:
   Furnisher(Draws& draws, const Level& level) : draws_(draws), level_(level) {}
 
-  House furnish(Kind kind) {
-    house_.goal = draw_goal(draws_, kind);
+  House furnish(Kind kind, bool scattered) {
+    house_.goal = draw_goal(draws_, kind, scattered);
+    house_.whim = draws_.bits();
     place_receptacles();
     place_asked();
     place_distractors();
@@ -90,7 +97,7 @@ class Furnisher {
     if (kind == Kind::Clean) add_place(Place::Sink);
     if (kind == Kind::Heat) add_place(Place::Microwave);
     if (kind == Kind::Cool) add_place(Place::Fridge);
-    const int wanted = std::clamp(draws_.between(level_.min_receptacles, level_.max_receptacles), 4, 14);
+    const int wanted = std::clamp(draws_.between(level_.min_receptacles, level_.max_receptacles), 4, 18);
     while (static_cast<int>(house_.receptacles.size()) < wanted) {
       const bool closed = draws_.chance(level_.closed);
       if (!add_drawn([closed](const ReceptacleType& type) { return can_close(type.place) == closed; }) &&
@@ -144,6 +151,25 @@ class Furnisher {
 
 }  // namespace
 
+namespace {
+
+Distance draw_distance(Kind kind, std::uint64_t seed, const Difficulty& difficulty) {
+  Draws choice(seed);
+  if (choice.chance(difficulty.scattered_share) && can_be_scattered(kind)) return Distance::Scattered;
+  return choice.chance(difficulty.far_share) ? Distance::Far : Distance::Near;
+}
+
+const Level& level_of(Distance distance, const Difficulty& difficulty) {
+  switch (distance) {
+    case Distance::Near: return difficulty.near;
+    case Distance::Far: return difficulty.far;
+    case Distance::Scattered: break;
+  }
+  return difficulty.scattered;
+}
+
+}  // namespace
+
 int expert_turns(House house, int limit) {
   for (int turn = 0; turn <= limit; ++turn) {
     if (house.solved()) return turn;
@@ -153,21 +179,20 @@ int expert_turns(House house, int limit) {
 }
 
 MadeHouse make_house(Kind kind, std::uint64_t seed, const Difficulty& difficulty) {
-  Draws choice(seed);
   MadeHouse best;
-  best.hard = choice.chance(difficulty.hard_share);
-  const Level& level = best.hard ? difficulty.hard : difficulty.easy;
-  int best_distance = -1;
+  best.distance = draw_distance(kind, seed, difficulty);
+  const Level& level = level_of(best.distance, difficulty);
+  int best_miss = -1;
   for (int attempt = 1; attempt <= attempts; ++attempt) {
     Draws draws(seed, static_cast<std::uint64_t>(attempt));
-    House house = Furnisher(draws, level).furnish(kind);
+    House house = Furnisher(draws, level).furnish(kind, best.distance == Distance::Scattered);
     const int turns = expert_turns(house, counted_turns);
-    const int distance = std::max({0, level.min_turns - turns, turns - level.max_turns});
-    if (best_distance >= 0 && distance >= best_distance) continue;
+    const int miss = std::max({0, level.min_turns - turns, turns - level.max_turns});
+    if (best_miss >= 0 && miss >= best_miss) continue;
     best.house = std::move(house);
     best.expert_turns = turns;
-    best_distance = distance;
-    if (distance == 0) break;
+    best_miss = miss;
+    if (miss == 0) break;
   }
   return best;
 }

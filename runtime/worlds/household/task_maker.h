@@ -9,9 +9,11 @@
 
 namespace allot::worlds::household {
 
+enum class Distance { Near, Far, Scattered };
+
 struct MadeHouse {
   House house;
-  bool hard = false;
+  Distance distance = Distance::Near;  // the level of difficulty it was drawn from
   int expert_turns = 0;  // what the expert needs from the start
 };
 

@@ -80,6 +80,7 @@ bool can_close(Place place) {
 
 std::span<const ReceptacleType> receptacle_types() { return receptacles; }
 std::span<const ObjectType> object_types() { return objects; }
+bool lies_about(Sort sort) { return sort == Sort::Paper || sort == Sort::Personal; }
 int lamp_type() { return static_cast<int>(std::size(objects)) - 1; }
 
 int habit(Sort sort, Place place) { return habits[static_cast<int>(sort)][static_cast<int>(place)]; }

@@ -40,6 +40,7 @@ bool can_close(Place place);
 std::span<const ReceptacleType> receptacle_types();
 std::span<const ObjectType> object_types();  // the lamp is the last one
 int lamp_type();
+bool lies_about(Sort sort);  // such things have no place of their own
 
 // How often people keep such a thing there, 1..9; the expert searches, and houses are furnished, by these weights.
 int habit(Sort sort, Place place);
