@@ -73,7 +73,9 @@ void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& ef
     case StatementKind::Otherwise:
     case StatementKind::Bare:
       if (point_.actions.empty() || depth > 0) {
-        policy_.error("E0304", s.span, "nothing is decided at " + quoted(point_.name), "a rule cannot stand here",
+        policy_.error("E0304", s.span,
+                      "nothing is decided " + (depth > 0 ? "in a walk" : "at " + quoted(point_.name)),
+                      "a rule cannot stand here",
                       point_.point == Point::Epoch
                           ? "a rule of `epoch` is about all prompts: `evict where q.seen until epoch + 1`"
                           : "at a barrier write `remember`, `report`, `warn when` or `for each`");
