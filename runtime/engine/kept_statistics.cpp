@@ -117,6 +117,7 @@ void KeptStatistics::left_out(int sample) {
 
 std::optional<double> KeptStatistics::group_fact(const lang::ReadKey& key, const std::vector<lang::Cell>& parameters,
                                                  const GroupLog& log, int turn) const {
+  if (key.arguments.empty()) return std::nullopt;  // no statistic of actions
   if (is_pairwise(key.fact)) {
     const int prefix = length(key, 1, parameters, turn);
     if (distance_word(key) == jaccard) {

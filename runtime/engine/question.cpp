@@ -93,7 +93,10 @@ void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, 
   } else if (key.scope == Scope::Ended) {
     for (const GroupFacts& each : batch->ended) column.push_back(group_fact(key, each, run));
   } else if (key.scope == Scope::Prompts) {
-    for (const std::int64_t prompt : batch->prompts) column.push_back(Cell::of(prompt));
+    for (const std::int64_t prompt : batch->prompts) {
+      const bool itself = key.fact == lang::Fact::PromptKey;
+      column.push_back(itself ? Cell::of(prompt) : batch_fact(key, static_cast<int>(batch->prompts.size()), run));
+    }
   }
 }
 

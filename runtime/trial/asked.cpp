@@ -55,7 +55,7 @@ Result<void> Asked::measure(const Fields& fields) {
   for (const auto& [name, value] : fields) {
     const bool counted = name == "prompts" && value.kind == Value::Kind::Int;
     if (value.kind != Value::Kind::List && !counted) continue;
-    const std::size_t size = counted ? static_cast<std::size_t>(std::clamp<std::int64_t>(value.integer, 0, 4096))
+    const std::size_t size = counted ? static_cast<std::size_t>(std::clamp<std::int64_t>(value.integer, 0, 65'536))
                                      : value.items.size();
     if (first_.empty()) {
       first_ = name;
@@ -71,7 +71,7 @@ Result<void> Asked::measure(const Fields& fields) {
     if (list && named->second.items[i].kind != Value::Kind::String) {
       return Error{"`prompts` is a list of texts, or how many prompts there are.", "for example `prompts: 4`"};
     }
-    (void)place_in(prompts_, list ? named->second.items[i].text : length_ > 1 ? fmt::format("p{}", i + 1) : "p");
+    entries_.push_back(place_in(prompts_, list ? named->second.items[i].text : length_ > 1 ? fmt::format("p{}", i + 1) : "p"));
   }
   categories_.emplace_back();
   return {};
@@ -106,7 +106,7 @@ Result<void> Asked::read(const lang::ReadKey& key, const Fields& fields, const e
     return {};
   }
   const bool common = row.subject == lang::Subject::Batch || row.subject == lang::Subject::Run;
-  Cell value = common ? engine::batch_fact(key, static_cast<int>(length_), run) : left_out(key.fact, key.type);
+  Cell value = common ? engine::batch_fact(key, static_cast<int>(entries_.size()), run) : left_out(key.fact, key.type);
   const bool counts = key.fact == Fact::PoolSize || key.fact == Fact::PoolKnown || key.fact == Fact::MicroSize;
   if (counts) value = Cell::of(static_cast<std::int64_t>(length_));
   if (key.fact == Fact::PoolSlots) value = Cell::of(static_cast<std::int64_t>(run.slots));
@@ -127,19 +127,23 @@ bool Asked::drawable(const Fields& fields, std::size_t position) const {
 std::vector<std::size_t> Asked::positions(Scope scope, const Fields& fields) const {
   std::vector<std::size_t> all(length_);
   std::iota(all.begin(), all.end(), std::size_t{0});
+  if (scope == Scope::Prompts && all.empty()) all.push_back(0);  // a batch has a prompt
   if (scope == Scope::Pool) std::erase_if(all, [&](std::size_t position) { return !drawable(fields, position); });
   return all;
 }
 
-Result<void> Asked::column(const lang::ReadKey& key, const Fields& fields, const Record& record) {
+Result<void> Asked::column(const lang::ReadKey& key, const Record& record, const engine::RunFacts& run) {
+  const Fields& fields = record.fields;
   std::vector<Cell>& cells = columns_.emplace_back();
   lang::Type element = key.type;
   element.scope = Scope::Single;
   const Value* const list = find(fields, names_of(key.fact, record.kind), true);
   for (const std::size_t position : positions(key.scope, fields)) {
     if (!list) {
-      const bool itself = key.fact == Fact::PromptKey || key.fact == Fact::Sample;
-      cells.push_back(itself ? Cell::of(static_cast<std::int64_t>(position)) : left_out(key.fact, element));
+      cells.push_back(key.fact == Fact::PromptKey ? Cell::of(entries_[position])
+                      : key.fact == Fact::Sample  ? Cell::of(static_cast<std::int64_t>(position))
+                      : key.fact == Fact::Draw    ? engine::batch_fact(key, static_cast<int>(length_), run)
+                                                  : left_out(key.fact, element));
       continue;
     }
     auto made = cell(list->items[position], element, std::string(lang::row(key.fact).name));
@@ -160,7 +164,7 @@ Result<Asked> Asked::fill(const lang::Program& program, const lang::Handler& han
     if (auto read = asked.read(key, record.fields, run); !read) return read.error();
   }
   for (const lang::ReadKey& key : handler.columns) {
-    if (auto column = asked.column(key, record.fields, record); !column) return column.error();
+    if (auto column = asked.column(key, record, run); !column) return column.error();
   }
   for (int scope = 0; scope < lang::scope_count; ++scope) {
     asked.sizes_[static_cast<std::size_t>(scope)] =

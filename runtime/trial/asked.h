@@ -32,13 +32,14 @@ class Asked {
   Result<void> measure(const Fields& fields);
   Result<lang::Cell> cell(const Value& value, const lang::Type& type, const std::string& name);
   Result<void> read(const lang::ReadKey& key, const Fields& fields, const engine::RunFacts& run);
-  Result<void> column(const lang::ReadKey& key, const Fields& fields, const Record& record);
+  Result<void> column(const lang::ReadKey& key, const Record& record, const engine::RunFacts& run);
   bool drawable(const Fields& fields, std::size_t position) const;
   std::vector<std::size_t> positions(lang::Scope scope, const Fields& fields) const;
 
   std::size_t length_ = 0;             // entries of the record's lists
   std::string first_;                  // the list that said so
   std::vector<std::string> prompts_, categories_;
+  std::vector<std::int64_t> entries_;  // the prompt of each entry, as a position in `prompts_`
   std::vector<lang::Cell> reads_;
   std::vector<std::vector<lang::Cell>> columns_, states_, after_;
   std::vector<compiler::Column> column_views_;

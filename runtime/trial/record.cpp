@@ -377,20 +377,15 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
 }
 
 // A list of prompts by name, or how many different ones there are.
-Result<std::vector<std::string>> read_prompts(const Value& value) {
+Result<void> check_prompts(const Value& value) {
   constexpr std::string_view form = "a list of texts, or how many prompts there are";
   constexpr std::int64_t most_prompts = 65'536;
-  std::vector<std::string> prompts;
-  if (value.kind == Value::Kind::Int && value.integer >= 1 && value.integer <= most_prompts) {
-    for (std::int64_t i = 1; i <= value.integer; ++i) prompts.push_back(fmt::format("p{}", i));
-    return prompts;
-  }
+  if (value.kind == Value::Kind::Int && value.integer >= 1 && value.integer <= most_prompts) return {};
   if (value.kind != Value::Kind::List || value.items.empty()) return wrong("prompts", form, "4");
   for (const Value& prompt : value.items) {
     if (prompt.kind != Value::Kind::String) return wrong("prompts", form, "[\"a\", \"b\"]");
-    prompts.push_back(prompt.text);
   }
-  return prompts;
+  return {};
 }
 
 // Any other subject: its facts by name. Lists have an entry for each of what it holds.
@@ -414,15 +409,12 @@ Result<Record> read_batch(const lang::Program& program, const Expr& expr, Allowa
     const std::string& name = expr.labels.at(i);
     record.fields.insert_or_assign(name, *value);
     if (name == "prompts") {
-      auto prompts = read_prompts(*value);
-      if (!prompts) return prompts.error();
-      record.prompts = *std::move(prompts);
+      if (auto prompts = check_prompts(*value); !prompts) return prompts.error();
     } else if (const lang::FactRow* row = lang::find_fact(lang::Subject::Batch, name)) {
       if (auto value_fits = fits(name, *value, row->type); !value_fits) return value_fits.error();
       record.facts.insert_or_assign(row->fact, *std::move(value));
     }  // else a list about its groups or anchors
   }
-  if (record.prompts.empty()) record.prompts.emplace_back("p");
   return record;
 }
 

@@ -37,7 +37,6 @@ struct Record {
   std::string kind;                                 // "group", "batch", "pool", "rollout", "micro_batch"
   std::map<std::string, Value> fields;              // as written
   std::unique_ptr<engine::LiveGroup> group;         // of a group's record
-  std::vector<std::string> prompts;                 // of a batch's record
   std::map<lang::Fact, Value> facts;                // given outright; they win over what the log says
   int turn = 0;                                     // `turn`, else what the log says
   bool is_group() const { return group != nullptr; }

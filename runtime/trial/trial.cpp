@@ -192,8 +192,7 @@ class Trial {
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
-    const bool by_engine = record.is_group() || handler.point == Point::Size;
-    if (!by_engine && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
+    if (!record.is_group() && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
     std::vector<std::string> prompts;
     Question question;
     if (auto error = fill(question, program, handler, record, prompts)) return *error;
@@ -264,14 +263,6 @@ class Trial {
       for (const auto& [state, value] : given_states_) write_state(group, state, value);
       score_hits(group, run);
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
-    } else if (handler.subject == lang::Subject::Batch && !record.is_group()) {
-      engine::BatchFacts batch;
-      for (const std::string& prompt : record.prompts) {
-        batch.prompts.push_back(static_cast<std::int64_t>(batch.distinct.size()));
-        batch.distinct.push_back(prompt);
-      }
-      prompts = batch.distinct;
-      question.fill(handler, batch, run, store_, false);
     } else {
       return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
     }

@@ -357,3 +357,34 @@ on shape of micro_batch b { set advantages = b.advantages }
     CHECK_FALSE(reports[0].passed);
   }
 }
+
+TEST_CASE("categories, turns of a rollout and the history of prompts can be given") {
+  const auto reports = run(R"(policy e
+state hard: real per category = 0.25
+state seen: int per prompt = 0
+on finish of group g { when hard[g.category] > 0.5 then drop, evict until epoch + 2
+  otherwise train }
+on every turn of rollout r { when (max(r.turn_entropies) ?? 0) > 2 then stop }
+on size of batch b { start [if seen[p] > 0 or p.evicted then 1 else 2 for p in b.prompts] each }
+on select of pool p { take where seen[q] < 1 and hard[q.category] < 0.5 }
+test "category" {
+  given hard = 0.75
+  given g = group { rewards: [1, 0], category: "math" }
+  expect finish(g) is drop, evict until 2
+}
+test "turns" {
+  given r = rollout { turn_entropies: [1, 3, undefined] }
+  expect turn(r) is stop
+}
+test "size" {
+  given b = batch { prompts: 2 }
+  expect size(b) is start [2, 2] each
+}
+test "select" {
+  given p = pool { prompts: ["a", "b", "c"], category: ["x", "y", "x"], evicted: [false, true, false] }
+  expect select(p) is take where [0, 1]
+}
+)");
+  CHECK(reports.size() == 4);
+  for (const auto& report : reports) CHECK(report.passed);
+}
