@@ -123,7 +123,7 @@ constexpr std::array table{
          "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once. So does the verdict that a "
          "test expects; and a record of a test gives each of its fields once.",
          "policy p\non turn 10 of group g { stop, continue }\n", "policy p\non turn 10 of group g { stop, drop }\n"},
-    Code{"E0306", "at least 1", "Turns, waves, lengths, rounds and budgets are counted from 1.",
+    Code{"E0306", "at least 1", "Turns, waves, lengths, rounds, ages and budgets are counted from 1.",
          "policy p\non turn 0 of group g { stop }\n", "policy p\non turn 1 of group g { stop }\n"},
     Code{"E0307", "never reached",
          "Rules are tried in order. After `otherwise`, or after a verdict without `when`, nothing is asked any more.",

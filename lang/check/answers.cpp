@@ -32,9 +32,19 @@ void HandlerChecker::branch(const tree::Action& action, VerdictTemplate& into) {
                        : amount(action.amount, "K of `branch K`");
 }
 
+// A number of iterations, at least one.
+NodeId HandlerChecker::age(tree::ExprId id, std::string_view role) {
+  const NodeId node = expressions_.check_as(id, count(BaseUnit::Iterations), role);
+  if (const std::optional<Cell> value = builder_.value(node); value && value->integer() < 1) {
+    policy_.error("E0306", policy_.tree[id].span, std::string(role) + " is at least 1");
+    return poison;
+  }
+  return node;
+}
+
 void HandlerChecker::defer(const tree::Action& action, VerdictTemplate& into) {
   into.group = GroupField::Defer;
-  into.age_limit = expressions_.check_as(action.amount, count(BaseUnit::Iterations), "N of `defer at most N iterations`");
+  into.age_limit = age(action.amount, "N of `defer at most N iterations`");
   if (!policy_.first_defer) policy_.first_defer = action.span;
 }
 
@@ -106,7 +116,7 @@ void HandlerChecker::replay(const tree::Action& action, VerdictTemplate& into) {
                   "groups of a policy long gone collapse the training", "add `, max_age 4 iterations`");
     return;
   }
-  into.age_limit = expressions_.check_as(action.third, count(BaseUnit::Iterations), "A of `max_age A`");
+  into.age_limit = age(action.third, "A of `max_age A`");
 }
 
 // Advantages and weights are a vector over the rollouts; a baseline may be one number.

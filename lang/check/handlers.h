@@ -32,6 +32,7 @@ class HandlerChecker {
   NodeId stop_where(tree::ExprId condition, Span span);
   // answers.cpp
   void branch(const tree::Action& action, VerdictTemplate& into);
+  NodeId age(tree::ExprId id, std::string_view role);
   void defer(const tree::Action& action, VerdictTemplate& into);
   void evict(const tree::Action& action, VerdictTemplate& into);
   void readmit(const tree::Action& action, VerdictTemplate& into);
