@@ -20,6 +20,8 @@ void add_check(CLI::App& app, Exit& exit);
 void add_test(CLI::App& app, Exit& exit);
 void add_eval(CLI::App& app, Exit& exit);
 void add_explain(CLI::App& app, Exit& exit);
+void add_replay(CLI::App& app, Exit& exit);
+void add_fmt(CLI::App& app, Exit& exit);
 void add_train(CLI::App& app);
 void add_log(CLI::App& app, Exit& exit);
 void add_why(CLI::App& app, Exit& exit);

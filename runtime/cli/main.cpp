@@ -28,6 +28,7 @@ constexpr std::string_view examples =
     "  allot test stdlib                              do the tests in the policies pass?\n"
     "  allot explain stdlib/selective_rollout.allot   what does it read, keep and decide?\n"
     "  allot eval 'mean([1, 0, 1, 1])'                what is this?\n"
+    "  allot replay early.allot --rollouts log.jsonl  what would it have stopped?\n"
     "  allot train --policy early.allot               train a model under it\n"
     "  allot log runs/first                           what was decided in that run?\n"
     "  allot why runs/first 12                        why was group 12 stopped?\n"
@@ -38,9 +39,11 @@ void add_commands(CLI::App& app, Exit& exit) {
   app.set_version_flag("--version", "allot " ALLOT_VERSION);
   app.footer(std::string(examples));
   add_check(app, exit);
+  add_fmt(app, exit);
   add_test(app, exit);
   add_eval(app, exit);
   add_explain(app, exit);
+  add_replay(app, exit);
   add_train(app);
   add_log(app, exit);
   add_why(app, exit);

@@ -62,12 +62,27 @@ Result<std::vector<fs::path>> find_policies(const std::vector<std::string>& name
   return found;
 }
 
+namespace {
+
+PolicyFile from_text(const fs::path& path, std::string text) {
+  PolicyFile file;
+  file.source = std::make_shared<const lang::Source>(path == "-" ? "<stdin>" : path.string(), std::move(text));
+  return file;
+}
+
+}  // namespace
+
+Result<PolicyFile> read_source(const fs::path& path) {
+  Result<std::string> text = read_text(path);
+  if (!text) return text.error();
+  return from_text(path, *std::move(text));
+}
+
 Result<PolicyFile> read_policy(const fs::path& path) {
   Result<std::string> text = read_text(path);
   if (!text) return text.error();
   const std::string hash = math::sha256_hex(*text);
-  PolicyFile file;
-  file.source = std::make_shared<const lang::Source>(path == "-" ? "<stdin>" : path.string(), *std::move(text));
+  PolicyFile file = from_text(path, *std::move(text));
   file.program = lang::check(file.source, file.diagnostics);
   if (file.program) file.program->hash = hash;
   file.diagnostics.sort();

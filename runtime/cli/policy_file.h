@@ -24,7 +24,9 @@ struct PolicyFile {
 // one is an error; whether a named file exists is found out on reading it.
 Result<std::vector<std::filesystem::path>> find_policies(const std::vector<std::string>& named);
 
-// `-` is standard input. An error is about the file, never about what it says.
+// Text alone, unchecked. `-` is standard input. An error is about the file, never about what it says.
+Result<PolicyFile> read_source(const std::filesystem::path& path);
+// The same, checked.
 Result<PolicyFile> read_policy(const std::filesystem::path& path);
 
 // "name=value", each name at most once.

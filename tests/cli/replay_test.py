@@ -1,0 +1,243 @@
+"""allot replay: a policy's gate on tables of statistics and on logged rollouts.
+
+The authors' figures are those of the README beside the data (K = 10, threshold 0.12: 21 groups cut, 17 of the 39 flat
+ones among them). The figures of our own tables are counted by hand or by the plain Python below.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import tempfile
+import unittest
+
+from program import SOURCE, allot, policy_file
+
+GATE = str(SOURCE / "stdlib" / "selective_rollout.allot")
+PUBLISHED = SOURCE.parent / "shared" / "data" / "selective_rollout" / "groups.csv"
+
+# Four groups at two turns: a is flat and stopped, b is mixed and stopped, c is flat and goes on, d is flat, stopped,
+# and over already at turn 10.
+TABLE = """K,task_id,label,prefix_edit_distance_mean,termination_fraction
+10,a,all_fail,0.05,0.5
+20,a,all_fail,0.01,1.0
+10,b,mixed,0.10,0.0
+20,b,mixed,0.40,0.0
+10,c,all_succeed,0.12,0.0
+20,c,all_succeed,0.13,0.0
+10,d,all_fail,0.00,1.0
+20,d,all_fail,0.00,1.0
+"""
+
+
+def written(text, name):
+    path = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-")) / name
+    path.write_text(text)
+    return str(path)
+
+
+def replay(*words):
+    answer = allot("replay", *words, "--json")
+    assert answer.code == 0, answer.err
+    return answer.json()
+
+
+class Published(unittest.TestCase):
+    @unittest.skipUnless(PUBLISHED.exists(), "skipped: the published groups.csv is not beside this checkout")
+    def test_the_authors_own_figures(self):
+        told = replay(GATE, "--statistics", str(PUBLISHED), "--set", "at=10", "--set", "threshold=0.12")
+        self.assertEqual((told["groups"], told["flat"]), (100, 39))
+        self.assertEqual((told["stopped"], told["flat_stopped"]), (21, 17))
+        self.assertEqual((round(told["precision"], 2), round(told["recall"], 2)), (0.81, 0.44))
+        self.assertEqual((told["stoppable"]["stopped"], told["stoppable"]["flat_stopped"]), (17, 13))
+
+
+class Tables(unittest.TestCase):
+    def test_counts_by_hand(self):
+        told = replay(GATE, "--statistics", written(TABLE, "t.csv"))
+        self.assertEqual((told["groups"], told["flat"], told["stopped"], told["flat_stopped"]), (4, 3, 3, 2))
+        self.assertAlmostEqual(told["precision"], 2 / 3)
+        self.assertAlmostEqual(told["recall"], 2 / 3)
+        stoppable = told["stoppable"]
+        self.assertEqual((stoppable["stopped"], stoppable["flat_stopped"]), (2, 1))
+
+    def test_parameters_choose_turn_and_threshold(self):
+        path = written(TABLE, "t.csv")
+        told = replay(GATE, "--statistics", path, "--set", "at=20", "--set", "threshold=0.135", "--groups")
+        stopped = {each["group"]: each["reason"] for each in told["decisions"] if each["stopped"]}
+        self.assertEqual(stopped, {"a": "converged: divergence 0.01", "c": "converged: divergence 0.13",
+                                   "d": "converged: divergence 0"})
+
+    def test_the_policy_decides_not_the_table(self):
+        # The same reading, the opposite rule: what is replayed is the handler.
+        text = pathlib.Path(GATE).read_text().split("\ntest ")[0].replace("< threshold", "> threshold")
+        told = replay(policy_file(text), "--statistics", written(TABLE, "t.csv"), "--groups")
+        self.assertEqual([each["group"] for each in told["decisions"] if each["stopped"]], [])  # none is above 0.12
+        told = replay(policy_file(text), "--statistics", written(TABLE, "t.csv"), "--set", "threshold=0.11", "--groups")
+        self.assertEqual([each["group"] for each in told["decisions"] if each["stopped"]], ["c"])
+
+    def test_columns_of_ones_own(self):
+        table = "id,ed10,won\nx,0.1,false\ny,0.2,true\nz,,true\n"
+        told = replay(GATE, "--statistics", written(table, "t.csv"), "--map", "group=id", "--map", "label=won", "--map",
+                      "mean_pairwise(normalized_edit_distance)@10=ed10", "--groups")
+        # An empty cell is an undefined statistic, and the policy's own `?? 1.0` goes on.
+        self.assertEqual([each["stopped"] for each in told["decisions"]], [True, False, False])
+        self.assertEqual((told["flat"], told["flat_stopped"], told["precision"]), (2, 0, 0.0))
+        self.assertIsNone(told["stoppable"])
+        self.assertTrue(any("finished_fraction" in note for note in told["notes"]))
+
+    def test_a_table_for_people(self):
+        answer = allot("replay", GATE, "--statistics", written(TABLE, "t.csv"))
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertIn("4 groups, 3 of them flat", answer.out)
+        self.assertRegex(answer.out, r"all +3 +2 +0\.67 \[0\.\d\d, 0\.\d\d\] +0\.67")
+
+    def test_what_is_missing_is_said(self):
+        path = written(TABLE, "t.csv")
+        late = allot("replay", GATE, "--statistics", path, "--set", "at=12")
+        self.assertEqual(late.code, 2)
+        self.assertIn("no row for turn 12", late.err)
+        self.assertIn("10, 20", late.err)
+        bare = allot("replay", GATE, "--statistics", written("task_id,K\na,10\n", "t.csv"))
+        self.assertEqual(bare.code, 2)
+        self.assertIn("--map 'mean_pairwise(normalized_edit_distance)=COLUMN'", bare.err)
+        for setting, words in [("group=tsk_id", "did you mean task_id"), ("agreemnt=K", "did you mean agreement"),
+                               ("agreement", "NAME=COLUMN")]:
+            answer = allot("replay", GATE, "--statistics", path, "--map", setting)
+            self.assertEqual(answer.code, 2, setting)
+            self.assertIn(words, answer.err)
+
+    def test_bad_tables_name_the_line(self):
+        for text, words in [("", "empty"), ("task_id,K\na\n", "line 2 has 1 fields"),
+                            ("task_id,K\n\"a,10\n", "line 2: a quote without an end"),
+                            (TABLE.replace("20,b,mixed,0.40", "10,b,mixed,0.40"), "line 5: group 'b' has a second row"),
+                            (TABLE.replace("0.10", "much"), "'much' in column prefix_edit_distance_mean"),
+                            (TABLE.replace("mixed", "mixd"), "'mixd' is no label")]:
+            answer = allot("replay", GATE, "--statistics", written(text, "t.csv"))
+            self.assertEqual(answer.code, 2, text)
+            self.assertIn(words, answer.err)
+
+    def test_a_policy_without_a_turn_is_refused(self):
+        answer = allot("replay", str(SOURCE / "stdlib" / "dynamic_sampling.allot"), "--statistics",
+                       written(TABLE, "t.csv"))
+        self.assertEqual(answer.code, 2)
+        self.assertIn("--rollouts", answer.err)
+
+    def test_one_source_is_needed(self):
+        answer = allot("replay", GATE)
+        self.assertEqual(answer.code, 2)
+        self.assertIn("--statistics", answer.err)
+        self.assertIn("--rollouts", answer.err)
+
+
+# ---- rollouts
+
+def distance(a, b):
+    """Levenshtein, by the textbook recurrence."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def divergence(group, at):
+    """The mean normalised edit distance of prefixes that are filled up to `at` with one symbol of their own."""
+    prefixes = [(actions + [None] * at)[:at] for actions in group]
+    pairs = list(itertools.combinations(prefixes, 2))
+    return sum(distance(a, b) / at for a, b in pairs) / len(pairs)
+
+
+def random_groups(seed, count=40, size=4):
+    random.seed(seed)
+    groups = {}
+    for number in range(count):
+        variety = random.choice([1, 1, 2, 6])
+        rollouts = []
+        for _ in range(size):
+            length = random.choice([3, 6, 9, 14])
+            actions = [f"go {(turn if variety == 1 else turn * random.randrange(variety)) % 7}" for turn in range(length)]
+            rollouts.append((actions, random.choice([0.0, 0.0, 1.0])))
+        if random.random() < 0.4:
+            rollouts = [(actions, 0.0) for actions, _ in rollouts]
+        groups[f"g-{number}"] = rollouts
+    return groups
+
+
+def log_of(groups, shuffled=False):
+    lines = []
+    for name, rollouts in groups.items():
+        for sample, (actions, reward) in enumerate(rollouts):
+            turns = [{"i": i, "obs": "ok", "action": action, "raw": action, "valid": True, "n_gen_tokens": 3}
+                     for i, action in enumerate(actions)]
+            lines.append(json.dumps({"schema": "rollout/1", "run_id": "t", "group_id": name, "prompt_id": "p-" + name,
+                                     "sample_id": sample, "step": 0, "policy_version": [0, 0], "planned": len(rollouts),
+                                     "status": "completed", "rewards": {"won": reward}, "reward": reward,
+                                     "n_gen_tokens": 3 * len(actions), "n_turns": len(actions), "kept": True,
+                                     "turns": turns, "source": {"format": "native"}, "extra": {}}))
+    if shuffled:
+        random.shuffle(lines)
+    return "\n".join(lines) + "\n"
+
+
+class Rollouts(unittest.TestCase):
+    def test_the_same_figures_from_raw_actions_as_from_the_table(self):
+        groups = random_groups(7)
+        for at, threshold in [(5, 0.3), (9, 0.2), (10, 0.45)]:
+            rows = ["K,task_id,label,prefix_edit_distance_mean,termination_fraction"]
+            saved = 0
+            for name, rollouts in groups.items():
+                mean = divergence([actions for actions, _ in rollouts], at)
+                over = sum(len(actions) <= at for actions, _ in rollouts) / len(rollouts)
+                label = "mixed" if len({reward for _, reward in rollouts}) > 1 else "all_fail"
+                rows.append(f"{at},{name},{label},{mean!r},{over}")
+                if mean < threshold and over < 1:
+                    saved += sum(max(0, len(actions) - at) for actions, _ in rollouts)
+            settings = ["--set", f"at={at}", "--set", f"threshold={threshold}"]
+            table = replay(GATE, "--statistics", written("\n".join(rows) + "\n", "t.csv"), *settings)
+            log = replay(GATE, "--rollouts", written(log_of(groups, shuffled=True), "r.jsonl"), *settings)
+            self.assertGreater(table["stopped"], 3)
+            self.assertLess(table["stopped"], len(groups))
+            for field in ["groups", "flat", "stopped", "flat_stopped", "precision", "recall", "stoppable"]:
+                self.assertEqual(log[field], table[field], field)
+            self.assertEqual(log["turns"]["saved"], saved)
+            self.assertEqual(log["tokens"]["saved"], 3 * saved)
+
+    def test_finish_is_asked_too(self):
+        groups = {"a": [(["x"] * 3, 0.0), (["y"] * 3, 0.0)], "b": [(["x"] * 3, 0.0), (["y"] * 3, 1.0)]}
+        told = replay(str(SOURCE / "stdlib" / "dynamic_sampling.allot"), "--rollouts", written(log_of(groups), "r.jsonl"),
+                      "--groups")
+        self.assertEqual([each["dropped"] for each in told["decisions"]], [True, False])
+        self.assertEqual((told["dropped"], told["flat_dropped"], told["stopped"]), (1, 1, 0))
+
+    def test_what_was_stopped_is_unknown(self):
+        text = log_of({"a": [(["x"] * 12, 0.0), (["x"] * 12, 0.0)]})
+        text = text.replace('"completed"', '"stopped"').replace('"reward": 0.0', '"reward": null')
+        told = replay(GATE, "--rollouts", written(text, "r.jsonl"))
+        self.assertEqual((told["stopped"], told["unknown"], told["unknown_stopped"]), (1, 1, 1))
+        self.assertIsNone(told["precision"])
+        self.assertTrue(any("stopped when they were logged" in note for note in told["notes"]))
+
+    def test_bad_logs_name_the_line(self):
+        good = log_of({"a": [(["x"], 0.0), (["x"], 1.0)]})
+        first, second = good.splitlines()
+        for text, words in [(first + "\nnonsense\n" + second + "\n", "r.jsonl:2: this is no JSON object"),
+                            (first.replace("rollout/1", "rollout/9") + "\n", "r.jsonl:1: the schema is"),
+                            (first + "\n" + first + "\n", "r.jsonl:2: sample 0 of group a stands in the file twice"),
+                            (first.replace('"group_id": "a", ', "") + "\n", "group_id"),
+                            ("\n", "holds no rollout")]:
+            answer = allot("replay", GATE, "--rollouts", written(text, "r.jsonl"))
+            self.assertEqual(answer.code, 2, text)
+            self.assertIn(words, answer.err)
+
+    def test_a_line_that_was_cut_short_is_left_out(self):
+        good = log_of({"a": [(["x"], 0.0), (["x"], 1.0)]})
+        told = replay(GATE, "--rollouts", written(good + good[:60], "r.jsonl"))
+        self.assertEqual(told["groups"], 1)
+        self.assertTrue(any("cut short" in note for note in told["notes"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
