@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <optional>
 
 namespace allot::lang {
 namespace {
@@ -55,6 +57,50 @@ const Code* find_code(std::string_view code) {
     if (candidate->code == upper) return candidate;
   }
   return nullptr;
+}
+
+namespace {
+
+void append_utf8(std::string& text, unsigned value) {
+  if (value < 0x80) {
+    text += static_cast<char>(value);
+  } else if (value < 0x800) {
+    text += static_cast<char>(0xC0 | (value >> 6));
+    text += static_cast<char>(0x80 | (value & 0x3F));
+  } else {
+    text += static_cast<char>(0xE0 | (value >> 12));
+    text += static_cast<char>(0x80 | ((value >> 6) & 0x3F));
+    text += static_cast<char>(0x80 | (value & 0x3F));
+  }
+}
+
+// What one piece of the notation stands for; nothing where `piece` (without its angle brackets) is none.
+std::optional<std::string> meant(std::string_view piece) {
+  constexpr std::string_view byte = "byte ", point = "U+", times = " times: ";
+  std::string text;
+  unsigned number = 0;
+  const auto read = [&](std::string_view digits, int base) {
+    return std::from_chars(digits.data(), digits.data() + digits.size(), number, base).ec == std::errc();
+  };
+  if (piece.starts_with(byte) && read(piece.substr(byte.size()), 16)) return std::string(1, static_cast<char>(number));
+  if (piece.starts_with(point) && read(piece.substr(point.size()), 16)) return append_utf8(text, number), text;
+  const std::size_t at = piece.find(times);
+  if (at == std::string_view::npos || !read(piece.substr(0, at), 10)) return std::nullopt;
+  for (unsigned i = 0; i < number; ++i) text += piece.substr(at + times.size());
+  return text;
+}
+
+}  // namespace
+
+std::string example(std::string_view shown) {
+  std::string text;
+  while (!shown.empty()) {
+    const std::size_t end = shown.front() == '<' ? shown.find('>') : std::string_view::npos;
+    const auto piece = end == std::string_view::npos ? std::nullopt : meant(shown.substr(1, end - 1));
+    text += piece ? *piece : std::string(1, shown.front());
+    shown.remove_prefix(piece ? end + 1 : 1);
+  }
+  return text;
 }
 
 std::string page(const Code& code) {

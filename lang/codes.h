@@ -22,6 +22,9 @@ std::span<const Code> check_codes();   // codes_check.cpp: the rest
 // The row of a code in any letter case, or null.
 const Code* find_code(std::string_view code);
 std::vector<const Code*> all_codes();  // sorted by code
+// The text of an example. In `wrong` and `right`, <129 times: (> stands for what is too long to be shown, <byte E9> and
+// <U+0007> for what is no text or cannot be seen.
+std::string example(std::string_view shown);
 std::string page(const Code& code);    // what `allot help CODE` prints
 
 }  // namespace allot::lang

@@ -43,7 +43,9 @@ constexpr std::array table{
     Code{"E0108", "too large once functions stand in place of their calls",
          "Functions are put in place of their calls. A chain of functions that each call the one before twice doubles "
          "at each link; a `let` computes a value once.",
-         "", ""},
+         "policy p\nfn a(x: real) -> real = <60 times: x + >x\nfn b(x: real) -> real = <60 times: a(x) + >x\n"
+         "fn c(x: real) -> real = <60 times: b(x) + >x\non finish of group g { report y = c(0.5) }\n",
+         "policy p\nfn a(x: real) -> real = <60 times: x + >x\non finish of group g { report y = a(0.5) }\n"},
     Code{"E0109", "not a value",
          "A group, a collection, the actions of a group or a function stand for more than one value. Read a fact of "
          "them, walk them, or call them.",

@@ -1,5 +1,5 @@
 // The pages of what the scanner and the grammar say. A test holds every `wrong` to its code and every `right` to none.
-// Where no short program shows the fault (a file of a megabyte, bytes that are no text) both are empty.
+// What cannot stand in a page is written in the notation of example() (lang/codes.h).
 #include <array>
 
 #include "lang/codes.h"
@@ -35,11 +35,11 @@ constexpr std::array<Code, 24> codes{{
      "Brackets, holes in messages, unary operators and conditionals may stand inside each other up to a fixed depth, "
      "so that no policy can exhaust the memory of the program that reads it. The message names the limit and the place "
      "of the first level beyond it.",
-     "", ""},
+     "policy p\nfn f(x: real) -> real = <129 times: (>x<129 times: )>", "policy p\nfn f(x: real) -> real = ((x))"},
     {"E0008", "a chain that is too long",
      "A chain of operands such as a + b + c may have a fixed number of terms. Sums over many values are written as "
      "comprehensions: sum(f(r) for r in g.rollouts).",
-     "", ""},
+     "policy p\nfn f(x: real) -> real = <1000 times: x + >x", "policy p\nfn f(x: real) -> real = 1001 * x"},
     {"E0009", "a number that does not fit an int",
      "An int has 64 bits: -9223372036854775808 to 9223372036854775807. Write a real (1e19) where size matters more "
      "than the last digit.",
@@ -58,23 +58,22 @@ constexpr std::array<Code, 24> codes{{
     {"E0017", "a file without a policy", "A policy file names its policy once: the word policy and a name.", "param at: turns = 10",
      "policy p\nparam at: turns = 10"},
     {"E0018", "a second policy", "One file holds one policy.", "policy p\npolicy another", "policy p"},
-    {"E0019", "a file that is too large", "A policy is a few pages. The message names the limit and what was found.", "",
-     ""},
+    {"E0019", "a file that is too large", "A policy is a few pages. The message names the limit and what was found.", "policy p\n<1048576 times: #>", "policy p\n# a comment"},
     {"E0020", "not UTF-8",
-     "A policy file is UTF-8 text. The message counts bytes from 0; an editor's \"save with encoding\" helps.", "", ""},
+     "A policy file is UTF-8 text. The message counts bytes from 0; an editor's \"save with encoding\" helps.", "policy p\n# caf<byte E9>", "policy p\n# caf\xC3\xA9"},
     {"E0021", "a control character",
-     "NUL and other control characters, save tabs and line ends, may stand nowhere, not even in comments.", "", ""},
+     "NUL and other control characters, save tabs and line ends, may stand nowhere, not even in comments.", "policy p\n# a bell:<U+0007>", "policy p\n# a bell"},
     {"E0022", "an invisible character",
      "Bidirectional controls, zero-width characters and separators of Unicode make a text read differently from what "
      "runs (CVE-2021-42574). They may stand nowhere, not even in strings and comments.",
-     "", ""},
+     "policy p\n# <U+202E>after this, text runs to the left", "policy p\n# after this, text runs to the right"},
     {"E0023", "a character outside ASCII",
      "Names and operators are ASCII; other letters stand in strings and comments only. Some look exactly like an ASCII "
      "letter and are another: the message names them.",
      "policy p\nparam s\xC3\xA9uil: real = 0.5", "policy p\nparam seuil: real = 0.5"},
     {"E0024", "too many declarations or statements",
-     "A file, and a block within it, holds a fixed number of parts. The message names the limit.", "", ""},
-    {"E0025", "a string that is too long", "A message is a sentence or two. The message names the limit.", "", ""},
+     "A file, and a block within it, holds a fixed number of parts. The message names the limit.", "policy p\non finish of group g {\n<2001 times:   report x = 1\n>}", "policy p\non finish of group g {\n  report x = 1\n}"},
+    {"E0025", "a string that is too long", "A message is a sentence or two. The message names the limit.", "policy p\non finish of group g { drop because \"<4097 times: x>\" }", "policy p\non finish of group g { drop because \"x\" }"},
     {"E0026", "said twice", "`hit`, `flat within` and a parameter's range are given once.",
      "policy p\nhit when reward >= 1\nhit when reward >= 2", "policy p\nhit when reward >= 1"},
     {"E0027", "a verdict right after another",

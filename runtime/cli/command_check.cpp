@@ -4,10 +4,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/command.h"
+#include "runtime/cli/cost.h"
 #include "runtime/cli/policy_file.h"
 
 namespace allot::cli {
@@ -20,6 +22,8 @@ struct CheckOptions {
   std::vector<std::string> files;
   std::vector<std::string> settings;
   bool json = false;
+  std::int64_t max_cost = 0;         // 0: no limit
+  Sizes sizes = {64, 64, 64, 100};   // rollouts of a group, groups, prompts, turns
 };
 
 std::string counted(std::size_t count, std::string_view thing) {
@@ -32,6 +36,20 @@ std::string summary(const lang::Program& program) {
   if (!program.states.empty()) text += ", " + counted(program.states.size(), "state");
   if (program.tree && !program.tree->tests.empty()) text += ", " + counted(program.tree->tests.size(), "test");
   return text;
+}
+
+// The handlers that can cost more than is allowed, each in words.
+std::vector<std::string> too_costly(const lang::Program& program, const CheckOptions& options) {
+  std::vector<std::string> found;
+  for (const lang::Handler& handler : program.handlers) {
+    const Polynomial cost = worst_cost(handler);
+    const std::int64_t worst = cost.at(options.sizes);
+    if (options.max_cost == 0 || worst <= options.max_cost) continue;
+    found.push_back(fmt::format("line {}: `on {}` can cost {} evaluations ({}), more than {}",
+                                program.source->place(handler.span.begin).line, handler.text, worst, cost.text(),
+                                options.max_cost));
+  }
+  return found;
 }
 
 // The checked file as one JSON object; `settings` is what --set said of it, empty where nothing is wrong.
@@ -70,13 +88,17 @@ Exit check(const CheckOptions& options) {
         complain({fmt::format("{}: {}", path.string(), bound.error().what), bound.error().help});
       }
     }
-    const bool good = file->program.has_value() && settings_error.empty();
+    const auto costly = file->program ? too_costly(*file->program, options) : std::vector<std::string>();
+    const bool good = file->program.has_value() && settings_error.empty() && costly.empty();
     if (!settings_error.empty()) exit = Exit::Misuse;
     if (!good && exit == Exit::Good) exit = Exit::Failed;
     if (options.json) {
       all.push_back(to_json(*file, settings_error));
+      if (options.max_cost > 0) all.back()["too_costly"] = costly;
+      if (!costly.empty()) all.back()["ok"] = false;
     } else {
       show_diagnostics(*file);
+      for (const std::string& handler : costly) complain({fmt::format("{}: {}", path.string(), handler), ""});
       if (good) fmt::print("{}: ok ({})\n", path.string(), summary(*file->program));
     }
   }
@@ -93,9 +115,22 @@ void add_check(CLI::App& app, Exit& exit) {
       ->required();
   command->add_option("--set", options->settings, "give a parameter a value: NAME=VALUE (may be repeated)")
       ->allow_extra_args(false);
+  CLI::Option* max_cost =
+      command->add_option("--max-cost", options->max_cost,
+                          "fail where a handler's worst case is more evaluations than this, at the sizes below")
+          ->check(CLI::PositiveNumber);
+  constexpr const char* names[] = {"--rollouts", "--groups", "--prompts", "--turns"};
+  constexpr const char* meanings[] = {"of a group, for --max-cost", "of a batch", "of a batch or pool", "of a rollout"};
+  for (std::size_t i = 0; i < options->sizes.size(); ++i) {
+    command->add_option(names[i], options->sizes[i], meanings[i])
+        ->needs(max_cost)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+  }
   command->add_flag("--json", options->json, "one JSON array: a file and its diagnostics an element");
   command->footer("examples:\n  allot check early.allot\n  allot check stdlib --json\n"
                   "  allot check early.allot --set threshold=0.2\n"
+                  "  allot check early.allot --max-cost 10000 --rollouts 16 --turns 50\n"
                   "exit status: 0 right, 1 errors in a policy, 2 a file that cannot be read or a wrong option");
   command->callback([options, &exit] { exit = check(*options); });
 }

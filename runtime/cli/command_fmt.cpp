@@ -46,7 +46,8 @@ Result<Json> format_file(const std::filesystem::path& path, const FormatOptions&
   }
   if (path == "-" && !options.check && !options.diff && !options.json) fmt::print("{}", *formatted);
   if (!changed || path == "-" || options.check || options.diff) return told;
-  if (auto written = engine::replace_file(path, *formatted, engine::Durability::Atomic); !written) return written.error();
+  if (auto written = engine::replace_file(path, *formatted, engine::Durability::Atomic); !written)
+    return written.error();
   return told;
 }
 
@@ -80,17 +81,19 @@ Exit format(const FormatOptions& options) {
 void add_fmt(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<FormatOptions>();
   CLI::App* command = app.add_subcommand("fmt", "Lay policies out in the one way: indentation, blanks, empty lines");
-  command->add_option("FILE", options->files,
-                      "policy files, which are rewritten; a folder stands for every .allot file in it; - reads stdin and "
-                      "writes stdout")
+  command
+      ->add_option("FILE", options->files,
+                   "policy files, which are rewritten; a folder stands for every .allot file in it; - reads stdin and "
+                   "writes stdout")
       ->required();
   command->add_flag("--check", options->check, "write nothing; say which files would change, and fail if one would");
   command->add_flag("--diff", options->diff, "write nothing; show what would change as a unified diff");
   command->add_flag("--json", options->json, "one JSON array: a file and what became of it an element");
-  command->footer("What stands on one line stays there: lines are neither joined nor broken. Every comment is kept.\n"
-                  "examples:\n  allot fmt early.allot\n  allot fmt stdlib --check\n  allot fmt - < early.allot\n"
-                  "exit status: 0 laid out, 1 a syntax error (or, with --check, a file that would change), 2 a file that "
-                  "cannot be read or written");
+  command->footer(
+      "What stands on one line stays there: lines are neither joined nor broken. Every comment is kept.\n"
+      "examples:\n  allot fmt early.allot\n  allot fmt stdlib --check\n  allot fmt - < early.allot\n"
+      "exit status: 0 laid out, 1 a syntax error (or, with --check, a file that would change), 2 a file that "
+      "cannot be read or written");
   command->callback([options, &exit] { exit = format(*options); });
 }
 

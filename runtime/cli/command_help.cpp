@@ -1,4 +1,4 @@
-// allot help CODE: the page behind a diagnostic's code.
+// allot help: the page behind a diagnostic's code, and what a name of the language means.
 #include <fmt/core.h>
 
 #include <CLI/App.hpp>
@@ -10,6 +10,8 @@
 
 #include "lang/codes.h"
 #include "lang/diagnostics.h"
+#include "lang/reference/reference.h"
+#include "lang/reference/textmate.h"
 #include "runtime/cli/command.h"
 
 namespace allot::cli {
@@ -21,6 +23,26 @@ Exit list_codes() {
   return Exit::Good;
 }
 
+// What a name of the language means; false where there is none.
+bool explain_name(const std::string& word) {
+  bool found = false;
+  for (const bool after_dot : {false, true}) {
+    for (const lang::reference::Entry* entry : lang::reference::find(word, after_dot)) {
+      fmt::print("{}{}  ({})\n    {}\n", found ? "\n" : "", entry->signature, lang::reference::name(entry->kind),
+                 entry->doc);
+      found = true;
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> known;
+  for (const lang::Code* code : lang::all_codes()) known.emplace_back(code->code);
+  for (const lang::reference::Entry& entry : lang::reference::entries()) known.push_back(entry.name);
+  return known;
+}
+
 Exit help(const std::string& word) {
   if (word.empty()) return list_codes();
   if (const lang::Code* code = lang::find_code(word)) {
@@ -28,10 +50,9 @@ Exit help(const std::string& word) {
     fmt::print("{}{}", page, page.ends_with('\n') ? "" : "\n");
     return Exit::Good;
   }
-  std::vector<std::string> known;
-  for (const lang::Code* code : lang::all_codes()) known.emplace_back(code->code);
-  const std::string near = lang::near_match(word, known);
-  complain({fmt::format("there is no code '{}'", word),
+  if (explain_name(word)) return Exit::Good;
+  const std::string near = lang::near_match(word, known_names());
+  complain({fmt::format("there is no code and no name '{}'", word),
             near.empty() ? "`allot help` lists all codes; `allot --help` lists the commands"
                          : fmt::format("did you mean {}? `allot help` lists all codes", near)});
   return Exit::Misuse;
@@ -41,10 +62,19 @@ Exit help(const std::string& word) {
 
 void add_help(CLI::App& app, Exit& exit) {
   auto word = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("help", "Explain the code of a diagnostic, with an example and its cure");
-  command->add_option("CODE", *word, "a code such as E0118; without one all codes are listed");
-  command->footer("example:\n  allot help E0118");
-  command->callback([word, &exit] { exit = help(*word); });
+  auto reference = std::make_shared<bool>(false);
+  auto textmate = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("help", "Explain the code of a diagnostic, or a name of the language");
+  command->add_option("CODE", *word,
+                      "a code such as E0118, or a name such as hit_rate; without one all codes are listed");
+  command->add_flag("--reference", *reference, "all functions, facts, words and codes as one Markdown page");
+  command->add_flag("--textmate", *textmate, "the language's colours for editors, as a TextMate grammar");
+  command->footer("examples:\n  allot help E0118\n  allot help mean_pairwise");
+  command->callback([word, reference, textmate, &exit] {
+    if (*reference) fmt::print("{}", lang::reference::markdown());
+    if (*textmate) fmt::print("{}", lang::reference::textmate_grammar());
+    exit = *reference || *textmate ? Exit::Good : help(*word);
+  });
 }
 
 }  // namespace allot::cli

@@ -47,7 +47,9 @@ Result<replay::Report> replay_statistics(const lang::Program& program, const std
   return report;
 }
 
-Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(); }
+Json or_null(std::optional<double> value) {
+  return value ? Json(*value) : Json();
+}
 
 // Precision with Wilson's interval: a handful of stopped groups says little, and that should be seen.
 Json to_json(const replay::Counts& counts, int flat) {
@@ -135,7 +137,9 @@ Json document(const replay::Report& report, const lang::Program& program, const 
   return json;
 }
 
-std::string share(const Json& value) { return value.is_null() ? "-" : fmt::format("{:.2f}", value.get<double>()); }
+std::string share(const Json& value) {
+  return value.is_null() ? "-" : fmt::format("{:.2f}", value.get<double>());
+}
 
 void print_row(std::string_view name, const Json& counts) {
   std::string precision = share(counts["precision"]);
@@ -153,8 +157,10 @@ void print_groups(const Json& decisions) {
     const std::string verdict = group["stopped"].get<bool>() ? (group["late"].get<bool>() ? "late stop" : "stop")
                                                              : (group["dropped"].get<bool>() ? "drop" : "train");
     fmt::print("{:<12} {:>4}  {:<6} {:<9} {}\n", group["group"].get<std::string>(), group["turn"].get<int>(),
-               group["flat"].is_null() ? "?" : group["flat"].get<bool>() ? "flat" : "mixed", verdict,
-               group["reason"].get<std::string>());
+               group["flat"].is_null()     ? "?"
+               : group["flat"].get<bool>() ? "flat"
+                                           : "mixed",
+               verdict, group["reason"].get<std::string>());
   }
 }
 
@@ -221,8 +227,10 @@ void add_replay(CLI::App& app, Exit& exit) {
                       "JSON lines of the schema rollout/1: the rollouts.jsonl in the run folder of `allot train`");
   command->add_option("--statistics", options->statistics,
                       "a CSV table: a row a group, or a row a group and turn, with statistics of the group in columns");
-  command->add_option("--map", options->map,
-                      "which column is what: NAME=COLUMN, or NAME@TURN=COLUMN for a column about one turn (may be repeated)")
+  command
+      ->add_option(
+          "--map", options->map,
+          "which column is what: NAME=COLUMN, or NAME@TURN=COLUMN for a column about one turn (may be repeated)")
       ->allow_extra_args(false);
   command->add_option("--set", options->settings, "give a parameter a value: NAME=VALUE (may be repeated)")
       ->allow_extra_args(false);
@@ -232,7 +240,8 @@ void add_replay(CLI::App& app, Exit& exit) {
       "NAME is group, turn, label (all_fail, all_succeed or mixed; or whether flat: true or false), variance (of the\n"
       "rewards; flat where 0), a fact (g.started, g.tokens, …) or a statistic without its turn:\n"
       "  mean_pairwise(DISTANCE), min_pairwise(…), max_pairwise(…), unique_ratio(prefixes), unique_ratio(actions_at),\n"
-      "  agreement, entropy(bits | nats | normalized), finished_fraction; unpadded ones: mean_pairwise(DISTANCE, unpadded)\n"
+      "  agreement, entropy(bits | nats | normalized), finished_fraction; unpadded ones: mean_pairwise(DISTANCE, "
+      "unpadded)\n"
       "The layout published with Selective Rollout (K, task_id, label, prefix_edit_distance_mean, …) is known.\n"
       "A group is late where no rollout is alive at the turn (finished_fraction is 1): stopping it saves nothing.\n"
       "examples:\n"

@@ -14,7 +14,7 @@ namespace allot::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> symbols{"n", "g", "p"};
+constexpr std::array<std::string_view, 4> symbols{"n", "g", "p", "t"};
 
 // Counts saturate: a bound that is too large to print is still a bound.
 std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -132,17 +132,27 @@ Polynomial Polynomial::variable(lang::Scope scope) {
   Polynomial one;
   switch (scope) {
     case lang::Scope::Rollouts:
-    case lang::Scope::Trained: one.terms_[{1, 0, 0}] = 1; break;
+    case lang::Scope::Trained:
+      one.terms_[{1, 0, 0, 0}] = 1;
+      break;
     case lang::Scope::Groups:
     case lang::Scope::Stored:
     case lang::Scope::Anchors:
-    case lang::Scope::Ended: one.terms_[{0, 1, 0}] = 1; break;
+    case lang::Scope::Ended:
+      one.terms_[{0, 1, 0, 0}] = 1;
+      break;
     case lang::Scope::Pool:
     case lang::Scope::Known:
-    case lang::Scope::Prompts: one.terms_[{0, 0, 1}] = 1; break;
+    case lang::Scope::Prompts:
+      one.terms_[{0, 0, 1, 0}] = 1;
+      break;
     case lang::Scope::Turns:
+      one.terms_[{0, 0, 0, 1}] = 1;
+      break;
     case lang::Scope::Single:
-    case lang::Scope::List: one.terms_[{}] = 1; break;
+    case lang::Scope::List:
+      one.terms_[{}] = 1;
+      break;
   }
   return one;
 }
@@ -162,6 +172,18 @@ Polynomial operator*(const Polynomial& left, const Polynomial& right) {
     }
   }
   return product;
+}
+
+std::int64_t Polynomial::at(const Sizes& sizes) const {
+  std::int64_t sum = 0;
+  for (const auto& [powers, factor] : terms_) {
+    std::int64_t product = factor;
+    for (std::size_t i = 0; i < powers.size(); ++i) {
+      for (int power = 0; power < powers[i]; ++power) product = multiply(product, sizes[i]);
+    }
+    sum = add(sum, product);
+  }
+  return sum;
 }
 
 std::string Polynomial::text() const {
@@ -190,6 +212,8 @@ std::string Polynomial::text() const {
   return text.empty() ? "0" : text;
 }
 
-Polynomial worst_cost(const lang::Handler& handler) { return Counter(handler).total(); }
+Polynomial worst_cost(const lang::Handler& handler) {
+  return Counter(handler).total();
+}
 
 }  // namespace allot::cli

@@ -10,8 +10,10 @@
 
 namespace allot::cli {
 
-// Exponents of: rollouts of the group, groups of the batch, prompts of the batch.
-using Powers = std::array<std::int8_t, 3>;
+// Exponents of: rollouts of the group, groups of the batch, prompts of the batch or pool, turns of a rollout.
+using Powers = std::array<std::int8_t, 4>;
+// A size for each.
+using Sizes = std::array<std::int64_t, 4>;
 
 class Polynomial {
  public:
@@ -21,6 +23,7 @@ class Polynomial {
 
   Polynomial& operator+=(const Polynomial& other);
   friend Polynomial operator*(const Polynomial& left, const Polynomial& right);
+  std::int64_t at(const Sizes& sizes) const;  // saturates
   std::string text() const;  // "3 n^2 + 2 g + 7", highest powers first; "0"
 
  private:

@@ -69,7 +69,7 @@ void say_handler(std::string& text, const Json& handler) {
     }
   }
   text += fmt::format("  left out {}\n", word(handler, "left_out"));
-  text += fmt::format("  at most  {} evaluations (n rollouts of the group, g groups, p prompts)\n",
+  text += fmt::format("  at most  {} evaluations (n rollouts of the group, g groups, p prompts, t turns)\n",
                       word(handler, "worst_cost"));
 }
 

@@ -38,12 +38,17 @@ void add_commands(CLI::App& app, Exit& exit) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "allot " ALLOT_VERSION);
   app.footer(std::string(examples));
+  add_new(app, exit);
   add_check(app, exit);
   add_fmt(app, exit);
   add_test(app, exit);
   add_eval(app, exit);
+  add_repl(app, exit);
   add_explain(app, exit);
+  add_doc(app, exit);
+  add_emit(app, exit);
   add_replay(app, exit);
+  add_lsp(app, exit);
   add_train(app);
   add_log(app, exit);
   add_why(app, exit);

@@ -63,6 +63,7 @@ class Trial {
       report.expects.push_back(check(expect));
       report.passed = report.passed && report.expects.back().passed;
     }
+    report.fired = std::move(fired_);
     return report;
   }
 
@@ -201,6 +202,7 @@ class Trial {
     executables.evaluator->decide(index, question.frame(), answer.outcome);
     trace = trace_of(program, handler, question.reads(), answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
+    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
       other.prepare(program, handler);
@@ -379,6 +381,7 @@ class Trial {
   Allowance allowance_;
   std::map<std::string, Record> records_;
   std::vector<std::pair<std::size_t, Cell>> given_states_;
+  std::set<std::pair<int, int>> fired_;
 };
 
 }  // namespace

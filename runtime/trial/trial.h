@@ -4,7 +4,9 @@
 // What a record leaves out is alive, unscored, and of the prompt "p".
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/program.h"
@@ -31,6 +33,7 @@ struct TestReport {
   bool passed = false;
   std::string error;     // why the test could not be run; empty where it could
   std::vector<ExpectReport> expects;
+  std::set<std::pair<int, int>> fired;  // rules that answered: index of the handler, index of the rule in it
 };
 
 std::vector<TestReport> run(const lang::Program& program, const Options& options = {});

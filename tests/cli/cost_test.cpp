@@ -29,6 +29,16 @@ TEST_CASE("a polynomial is written with its highest powers first") {
   CHECK((Polynomial(0) * n).text() == "0");
 }
 
+TEST_CASE("a bound at given sizes") {
+  // 3 n^2 + 2 t + 7 at n = 10, t = 5: 300 + 10 + 7.
+  Polynomial sum = Polynomial(7);
+  sum += Polynomial(3) * Polynomial::variable(Scope::Rollouts) * Polynomial::variable(Scope::Rollouts);
+  sum += Polynomial(2) * Polynomial::variable(Scope::Turns);
+  CHECK(sum.text() == "3 n^2 + 2 t + 7");
+  CHECK(sum.at({10, 1, 1, 5}) == 317);
+  CHECK((sum * Polynomial(INT64_MAX)).at({10, 1, 1, 5}) == INT64_MAX);
+}
+
 TEST_CASE("multiplication distributes over addition") {
   const Polynomial n = Polynomial::variable(Scope::Rollouts);
   Polynomial left = n;

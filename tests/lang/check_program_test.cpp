@@ -111,9 +111,9 @@ TEST_CASE("the wrong program of a page of the checker gives its code, the right 
   for (const Code& code : check_codes()) {
     INFO(code.code);
     CHECK(code.explanation.size() > 20);
-    if (code.wrong.empty()) continue;
-    const auto wrong = check(std::string(code.wrong));
-    const auto right = check(std::string(code.right));
+    CHECK_FALSE(code.wrong.empty());
+    const auto wrong = check(example(code.wrong));
+    const auto right = check(example(code.right));
     INFO(wrong.shown << "\n" << right.shown);
     CHECK(Codes(wrong.codes.begin(), wrong.codes.end()) == Codes{std::string(code.code)});
     CHECK(right.codes.empty());
@@ -123,13 +123,12 @@ TEST_CASE("the wrong program of a page of the checker gives its code, the right 
 TEST_CASE("the right program of every page checks without its code, save that there is nothing to do in it") {
   // A page of syntax may show declarations alone, which are then unused.
   for (const Code* code : all_codes()) {
-    if (code->right.empty()) continue;
-    const auto right = check(std::string(code->right));
+    const auto right = check(example(code->right));
     INFO(code->code << "\n" << right.shown);
     CHECK(right.codes.count(std::string(code->code)) == 0);
     for (const std::string& other : right.codes) CHECK(other == "W0501");
     CHECK(right.program);
-    CHECK(check(std::string(code->wrong)).codes.count(std::string(code->code)) >= 1);
+    CHECK(check(example(code->wrong)).codes.count(std::string(code->code)) >= 1);
   }
 }
 

@@ -27,10 +27,16 @@ TEST_CASE("the wrong program of a page of syntax gives its code, the right one n
     INFO(code.code);
     CHECK_FALSE(code.title.empty());
     CHECK(code.explanation.size() > 20);
-    if (code.wrong.empty()) continue;
-    CHECK(codes_of(code.wrong) == std::set<std::string>{std::string(code.code)});
-    CHECK(codes_of(code.right).empty());
+    CHECK_FALSE(code.wrong.empty());
+    CHECK(codes_of(example(code.wrong)) == std::set<std::string>{std::string(code.code)});
+    CHECK(codes_of(example(code.right)).empty());
   }
+}
+
+TEST_CASE("an example may hold what a page cannot show") {
+  CHECK(example("a<3 times: b(>c") == "ab(b(b(c");
+  CHECK(example("<byte FF><U+0007><U+202E>") == "\xFF\x07\xE2\x80\xAE");
+  CHECK(example("a < b, c > d, vec<real>") == "a < b, c > d, vec<real>");
 }
 
 TEST_CASE("every code has one page") {

@@ -1,0 +1,170 @@
+#include "lang/reference/reference.h"
+
+#include <fmt/format.h>
+
+#include "lang/builtins.h"
+#include "lang/codes.h"
+#include "lang/reference/words.h"
+
+namespace allot::lang::reference {
+namespace {
+
+std::string_view text(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::Int: return "int";
+    case ArgumentKind::Real: return "real";
+    case ArgumentKind::Number: return "number";
+    case ArgumentKind::Bool: return "bool";
+    case ArgumentKind::Beta: return "beta";
+    case ArgumentKind::IntVector: return "vec<int>";
+    case ArgumentKind::RealVector: return "vec<real>";
+    case ArgumentKind::BoolVector: return "vec<bool>";
+    default: return "vec";
+  }
+}
+
+std::string_view text(ResultKind kind) {
+  switch (kind) {
+    case ResultKind::Int: return "int";
+    case ResultKind::Real: return "real";
+    case ResultKind::Prob: return "prob";
+    case ResultKind::Bool: return "bool";
+    case ResultKind::Beta: return "beta";
+    case ResultKind::Number: return "number";
+    case ResultKind::Element: return "element";
+    case ResultKind::IntVector: return "vec<int>";
+    default: return "vec<real>";
+  }
+}
+
+std::string signature(const Builtin& builtin) {
+  std::string list;
+  for (const Argument& argument : builtin.arguments) {
+    std::string_view kind = text(argument.kind);
+    if (argument.unit >= 0) kind = lang::name(static_cast<BaseUnit>(argument.unit));
+    list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", argument.name, kind, argument.optional ? " = …" : "");
+  }
+  return fmt::format("{}({}) -> {}{}", builtin.name, list, text(builtin.result), builtin.result_optional ? "?" : "");
+}
+
+struct Owner {
+  Subject subject;
+  std::string_view variable;
+  std::string_view title;
+};
+constexpr Owner owners[] = {{Subject::Group, "g", "a group"},   {Subject::Rollout, "r", "a rollout"},
+                            {Subject::Batch, "b", "a batch"},   {Subject::Run, "", "the run"}};
+
+std::string variable(Subject subject) {
+  for (const Owner& owner : owners) {
+    if (owner.subject == subject) return std::string(owner.variable);
+  }
+  return "p";
+}
+
+std::vector<Entry> collect() {
+  std::vector<Entry> all;
+  for (const Builtin& builtin : builtins()) {
+    all.push_back({Kind::Function, std::string(builtin.name), signature(builtin), std::string(builtin.doc), {}});
+  }
+  for (const FactRow& row : fact_rows()) {
+    if (row.name.empty()) continue;
+    const std::string of = variable(row.subject);
+    std::string doc(row.doc);
+    if (row.reward) doc += " Not known at `size` and `turn`.";
+    if (row.measured) doc += " Measured: a policy that reads it is audit-only.";
+    all.push_back({Kind::Fact, std::string(row.name),
+                   fmt::format("{}{}{}: {}", of, of.empty() ? "" : ".", row.name, to_text(row.type)), std::move(doc),
+                   row.subject});
+  }
+  for (const WordRow& row : word_rows()) {
+    all.push_back({row.kind, std::string(row.name), std::string(row.form), std::string(row.doc), {}});
+  }
+  return all;
+}
+
+std::string cell(std::string_view words) {
+  std::string escaped;
+  for (const char c : words) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+void table(std::string& page, std::string_view head, std::string_view title, const std::vector<const Entry*>& rows) {
+  page += fmt::format("\n## {}\n\n| {} | meaning |\n|---|---|\n", title, head);
+  for (const Entry* entry : rows) page += fmt::format("| `{}` | {} |\n", cell(entry->signature), cell(entry->doc));
+}
+
+std::vector<const Entry*> of_kind(Kind kind) {
+  std::vector<const Entry*> found;
+  for (const Entry& entry : entries()) {
+    if (entry.kind == kind) found.push_back(&entry);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+  switch (kind) {
+    case Kind::Function: return "function";
+    case Kind::Statistic: return "statistic of actions";
+    case Kind::Reduction: return "function of a vector";
+    case Kind::Fact: return "fact";
+    case Kind::Item: return "declaration";
+    case Kind::Statement: return "statement";
+    case Kind::Action: return "action";
+    case Kind::Point: return "decision point";
+    case Kind::Unit: return "unit";
+    case Kind::Type: return "type";
+    case Kind::Word: return "word";
+  }
+  return "word";
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = collect();
+  return all;
+}
+
+std::vector<const Entry*> find(std::string_view name, bool after_dot) {
+  std::vector<const Entry*> found;
+  for (const Entry& entry : entries()) {
+    const bool dotted = entry.kind == Kind::Fact && entry.subject != Subject::Run;
+    if (entry.name == name && dotted == after_dot) found.push_back(&entry);
+  }
+  return found;
+}
+
+std::string markdown() {
+  std::string page =
+      "# Reference\n\nMade from the language's own tables by `allot help --reference`; a test compares. What it all "
+      "means is told in\n[language.md](language.md).\n";
+  table(page, "function", "Functions", of_kind(Kind::Function));
+  table(page, "function", "Functions of any vector", of_kind(Kind::Reduction));
+  table(page, "call", "Statistics of actions", of_kind(Kind::Statistic));
+  for (const Owner& owner : owners) {
+    std::vector<const Entry*> facts;
+    for (const Entry* entry : of_kind(Kind::Fact)) {
+      if (entry->subject == owner.subject) facts.push_back(entry);
+    }
+    table(page, "fact", fmt::format("Facts of {}", owner.title), facts);
+  }
+  std::vector<const Entry*> others;
+  for (const Entry* entry : of_kind(Kind::Fact)) {
+    if (variable(entry->subject) == "p") others.push_back(entry);
+  }
+  if (!others.empty()) table(page, "fact", "Facts of pools, prompts and what belongs to them", others);
+  for (const Kind kind : {Kind::Item, Kind::Statement, Kind::Action, Kind::Point}) {
+    std::string title(name(kind));
+    title.front() = static_cast<char>(title.front() - 'a' + 'A');
+    table(page, "form", title + "s", of_kind(kind));
+  }
+  page += "\n## Diagnostics\n\n`allot help CODE` shows each with an example and its cure.\n\n| code | is about |\n|---|---|\n";
+  for (const Code* code : all_codes()) page += fmt::format("| `{}` | {} |\n", code->code, cell(code->title));
+  return page;
+}
+
+}  // namespace allot::lang::reference

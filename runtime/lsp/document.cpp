@@ -1,0 +1,159 @@
+#include "runtime/lsp/document.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lang/builtins.h"
+#include "lang/format/format.h"
+#include "lang/parser.h"
+#include "lang/words.h"
+
+namespace allot::lsp {
+
+using lang::Span;
+using lang::format::Token;
+using lang::format::TokenKind;
+
+Document::Document(std::string uri, std::string text)
+    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
+  program_ = lang::check(source_, diagnostics_);
+  diagnostics_.sort();
+  lang::Diagnostics ignored;
+  tree_ = lang::parse(*source_, ignored);
+  tokens_ = lang::format::tokens(*source_, true);
+  if (tree_) symbols_ = find_symbols(*source_, *tree_, tokens_);
+}
+
+// ---- places
+
+Json Document::range(Span span) const {
+  const auto json = [](Position position) { return Json{{"line", position.line}, {"character", position.character}}; };
+  return {{"start", json(position_of(*source_, span.begin))}, {"end", json(position_of(*source_, span.end))}};
+}
+
+Json Document::location(Span span) const { return {{"uri", uri_}, {"range", range(span)}}; }
+
+// The innermost token there: those of a hole come after the string around them. At the end of a word it is still meant.
+const Token* Document::token_at(std::uint32_t offset, std::size_t* index) const {
+  const Token* found = nullptr;
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    const bool inside = token.span.begin <= offset && offset < token.span.end;
+    const bool at_end = offset == token.span.end && token.kind == TokenKind::Word;
+    if (!inside && !(at_end && found == nullptr)) continue;
+    found = &token;
+    if (index != nullptr) *index = i;
+  }
+  return found;
+}
+
+const Symbol* Document::symbol_at(Position position) const {
+  const Token* const token = token_at(offset_of(*source_, position));
+  return token == nullptr ? nullptr : symbols_.at(token->span.begin);
+}
+
+// ---- diagnostics
+
+Json Document::diagnostics() const {
+  Json list = Json::array();
+  for (const lang::Diagnostic& each : diagnostics_.all()) {
+    std::string message = each.message;
+    if (!each.label.empty()) message += "\n" + each.label;
+    if (!each.help.empty()) message += "\nhelp: " + each.help;
+    Json one = {{"range", range(each.span)},
+                {"severity", each.severity == lang::Severity::Error ? 1 : 2},
+                {"code", each.code},
+                {"source", "allot"},
+                {"message", message}};
+    for (const lang::Context& context : each.contexts) {
+      one["relatedInformation"].push_back({{"location", location(context.span)}, {"message", context.words}});
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// ---- names
+
+Json Document::definition(Position position) const {
+  const Symbol* const symbol = symbol_at(position);
+  return symbol == nullptr ? Json() : location(symbol->declared);
+}
+
+Json Document::references(Position position, bool with_declaration) const {
+  Json list = Json::array();
+  const Symbol* const symbol = symbol_at(position);
+  if (symbol == nullptr) return list;
+  for (const Span use : symbol->uses) {
+    if (with_declaration || use.begin != symbol->declared.begin) list.push_back(location(use));
+  }
+  return list;
+}
+
+Json Document::highlights(Position position) const {
+  Json list = Json::array();
+  const Symbol* const symbol = symbol_at(position);
+  if (symbol == nullptr) return list;
+  for (const Span use : symbol->uses) list.push_back({{"range", range(use)}});
+  return list;
+}
+
+Json Document::rename_range(Position position) const {
+  const Symbol* const symbol = symbol_at(position);
+  const Token* const token = token_at(offset_of(*source_, position));
+  if (symbol == nullptr || token == nullptr) return {};
+  return {{"range", range(token->span)}, {"placeholder", symbol->name}};
+}
+
+Result<Json> Document::rename(Position position, const std::string& to) const {
+  const Symbol* const symbol = symbol_at(position);
+  if (symbol == nullptr) return Error{"there is no name of the policy's own here", ""};
+  const bool is_name = !to.empty() && lang::is_name_start(to.front()) &&
+                       std::all_of(to.begin(), to.end(), lang::is_name_char) && !lang::is_reserved(to);
+  if (!is_name) return Error{fmt::format("'{}' cannot be a name", to), ""};
+  for (const Symbol& other : symbols_.all) {
+    const bool meet = other.scope.begin < symbol->scope.end && symbol->scope.begin < other.scope.end;
+    if (&other != symbol && other.name == to && meet) {
+      return Error{fmt::format("'{}' is a {} already", to, name(other.kind)), ""};
+    }
+  }
+  if (symbol->kind == Symbol::Kind::Function && lang::find_builtin(to) >= 0) {
+    return Error{fmt::format("'{}' is a function of the language", to), ""};
+  }
+  Json edits = Json::array();
+  for (const Span use : symbol->uses) edits.push_back({{"range", range(use)}, {"newText", to}});
+  return Json{{"changes", {{uri_, edits}}}};
+}
+
+// ---- the whole text
+
+Json Document::formatting() const {
+  lang::Diagnostics ignored;
+  const auto formatted = lang::format::format(*source_, ignored);
+  if (!formatted) return {};
+  if (*formatted == source_->text()) return Json::array();
+  const Span whole{0, static_cast<std::uint32_t>(source_->text().size())};
+  return Json::array({{{"range", range(whole)}, {"newText", *formatted}}});
+}
+
+Json Document::outline() const {
+  Json list = Json::array();
+  if (!tree_) return list;
+  enum { Function = 12, Variable = 13, Event = 24, Method = 6, Field = 8 };  // kinds of the protocol
+  const auto add = [&](const std::string& name, int kind, Span span, Span selected) {
+    list.push_back({{"name", name}, {"kind", kind}, {"range", range(span)}, {"selectionRange", range(selected)}});
+  };
+  for (const auto& param : tree_->params) add(param.name.text, Variable, param.name.span, param.name.span);
+  for (const auto& state : tree_->states) add(state.name.text, Field, state.name.span, state.name.span);
+  for (const auto& function : tree_->functions) add(function.name.text, Function, function.name.span, function.name.span);
+  for (const auto& handler : tree_->handlers) {
+    add("on " + std::string(source_->text(handler.point_span)), Event, handler.span, handler.point_span);
+  }
+  for (const auto& test : tree_->tests) {
+    if (!test.title.empty()) add("test: " + test.title, Method, test.span, {test.span.begin, test.span.begin + 4});
+  }
+  return list;
+}
+
+}  // namespace allot::lsp

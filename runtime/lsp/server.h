@@ -1,0 +1,37 @@
+// The server: messages in, messages out. It keeps the open policies and nothing else; no file is read or written.
+#pragma once
+
+#include <istream>
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "runtime/lsp/document.h"
+
+namespace allot::lsp {
+
+class Server {
+ public:
+  explicit Server(std::ostream& out) : out_(out) {}
+
+  // Until `exit` or the end of the stream. The status of the process: 0 where `shutdown` came first.
+  int run(std::istream& in);
+  // One message; false where it was `exit`.
+  bool handle(const std::string& message);
+
+ private:
+  void send(const Json& message);
+  void reply(const Json& id, Json result);
+  void refuse(const Json& id, int code, const std::string& words);
+  void request(const Json& id, const std::string& method, const Json& params);
+  void notification(const std::string& method, const Json& params);
+  void open(const std::string& uri, std::string text);
+  const Document* document(const Json& params) const;
+
+  std::ostream& out_;
+  std::map<std::string, Document> documents_;
+  bool initialized_ = false;
+  bool shut_down_ = false;
+};
+
+}  // namespace allot::lsp

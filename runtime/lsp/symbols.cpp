@@ -1,0 +1,208 @@
+#include "runtime/lsp/symbols.h"
+
+#include <algorithm>
+
+#include "lang/words.h"
+
+namespace allot::lsp {
+
+namespace tree = lang::tree;
+using lang::Span;
+using lang::format::Token;
+using lang::format::TokenKind;
+
+namespace {
+
+bool contains(Span outer, std::uint32_t offset) { return outer.begin <= offset && offset < outer.end; }
+std::uint32_t width(Span span) { return span.end - span.begin; }
+
+class Finder {
+ public:
+  Finder(const lang::Source& source, const tree::File& file, const std::vector<Token>& tokens)
+      : source_(source), file_(file), tokens_(tokens),
+        whole_{0, static_cast<std::uint32_t>(source.text().size())} {}
+
+  Symbols run() {
+    for (const tree::Param& param : file_.params) {
+      declare(Symbol::Kind::Parameter, param.name, whole_, line_of(param.name.span), param.doc);
+      types_.push_back(param.type.span);
+    }
+    for (const tree::StateDecl& state : file_.states) {
+      declare(Symbol::Kind::State, state.name, whole_, line_of(state.name.span));
+      types_.push_back(state.type.span);
+    }
+    for (const tree::InputDecl& input : file_.inputs) {
+      declare(Symbol::Kind::Input, input.name, whole_, line_of(input.name.span));
+      types_.push_back(input.type.span);
+    }
+    for (const tree::FunctionDecl& function : file_.functions) declare_function(function);
+    for (const tree::Handler& handler : file_.handlers) declare_handler(handler);
+    for (const tree::TestDecl& test : file_.tests) declare_test(test);
+    for (const tree::Expr& expr : file_.exprs) declare_variables(expr);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) use(i);
+    return std::move(found_);
+  }
+
+ private:
+  // The line of a declaration, from its first word.
+  Span line_of(Span name) const {
+    const std::string_view line = source_.line(source_.place(name.begin).line);
+    const auto begin = static_cast<std::uint32_t>(line.data() - source_.text().data());
+    std::size_t end = line.size();
+    for (const Token& token : tokens_) {
+      if (token.kind == TokenKind::Comment && contains({begin, begin + static_cast<std::uint32_t>(end)}, token.span.begin)) {
+        end = token.span.begin - begin;
+      }
+    }
+    while (end > 0 && line[end - 1] == ' ') --end;
+    return {begin, begin + static_cast<std::uint32_t>(end)};
+  }
+
+  Symbol& declare(Symbol::Kind kind, const tree::Name& name, Span scope, Span text, std::string doc = {}) {
+    found_.all.push_back({kind, name.text, name.span, scope, text, std::move(doc), {}, {}});
+    return found_.all.back();
+  }
+
+  void declare_function(const tree::FunctionDecl& function) {
+    declare(Symbol::Kind::Function, function.name, whole_, line_of(function.name.span));
+    types_.push_back(function.result.span);
+    const std::uint32_t end = function.body == tree::none ? function.name.span.end : file_[function.body].span.end;
+    for (const tree::Param& argument : function.params) {
+      declare(Symbol::Kind::Argument, argument.name, {function.name.span.begin, end},
+              {argument.name.span.begin, std::max(argument.name.span.end, argument.type.span.end)});
+      types_.push_back(argument.type.span);
+    }
+  }
+
+  void declare_handler(const tree::Handler& handler) {
+    Symbol& variable = declare(Symbol::Kind::Variable, handler.variable, handler.span, handler.point_span);
+    variable.subject = handler.subject;
+    for (const tree::Statement& statement : handler.statements) declare_statement(statement, handler.span);
+  }
+
+  void declare_statement(const tree::Statement& statement, Span scope) {
+    if (statement.kind == tree::StatementKind::Let) {
+      declare(Symbol::Kind::Let, statement.name, scope, statement.span);
+    } else if (statement.kind == tree::StatementKind::ForEach) {
+      declare(Symbol::Kind::Variable, statement.name, statement.span, head_of(statement)).subject = "group";
+      for (const tree::Statement& inner : statement.body) declare_statement(inner, statement.span);
+    }
+  }
+
+  Span head_of(const tree::Statement& loop) const {
+    return {loop.span.begin, loop.value == tree::none ? loop.name.span.end : file_[loop.value].span.end};
+  }
+
+  void declare_test(const tree::TestDecl& test) {
+    for (const tree::Given& given : test.givens) {
+      const bool state = std::any_of(file_.states.begin(), file_.states.end(), [&](const tree::StateDecl& each) {
+        return each.name.text == given.name.text;
+      });
+      if (state) continue;
+      Symbol& record = declare(Symbol::Kind::Record, given.name, test.span, line_of(given.name.span));
+      if (given.value != tree::none) record.subject = file_[given.value].text;
+    }
+  }
+
+  // `… for x in XS`, `allot … over x in XS, n in LO..HI`: the variable stands right before `in`.
+  void declare_variables(const tree::Expr& expr) {
+    const bool walks = expr.kind == tree::ExprKind::Comprehension;
+    if (!walks && expr.kind != tree::ExprKind::Allot) return;
+    for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+      if (!contains(expr.span, tokens_[i].span.begin) || tokens_[i + 1].text != "in") continue;
+      const std::string_view before = tokens_[i - 1].text;
+      if (walks ? before != "for" || tokens_[i].text != expr.text : before != "over" && before != ",") continue;
+      Symbol& variable = declare(Symbol::Kind::Variable, {std::string(tokens_[i].text), tokens_[i].span}, expr.span,
+                                 {tokens_[i - 1].span.begin, std::min(expr.span.end, tokens_[i + 1].span.end + 60)});
+      variable.text = {tokens_[i - 1].span.begin, end_of_source(i + 1, expr.span.end)};
+      const std::string_view source = source_.text(variable.text);
+      if (source.ends_with("rollouts")) variable.subject = "rollout";
+      if (source.ends_with("groups") || source.ends_with("ended")) variable.subject = "group";
+    }
+  }
+
+  std::uint32_t end_of_source(std::size_t in, std::uint32_t end) const {
+    std::size_t i = in + 1;
+    while (i < tokens_.size() && tokens_[i].span.end <= end && tokens_[i].text != "where" && tokens_[i].text != "," &&
+           tokens_[i].text != "maximizing" && tokens_[i].text != "minimizing") {
+      ++i;
+    }
+    return tokens_[i - 1].span.end;
+  }
+
+  // ---- uses
+
+  bool is_meant_as_name(std::size_t i) const {
+    const Token& token = tokens_[i];
+    if (token.kind != TokenKind::Word) return false;
+    const std::string_view before = i > 0 ? tokens_[i - 1].text : std::string_view();
+    for (const std::string_view word : {".", "on", "of", "per", "report", "expect", "every", "policy"}) {
+      if (before == word) return false;
+    }
+    if (i > 0 && tokens_[i - 1].kind == TokenKind::Number && !lang::unit_named(token.text).empty()) return false;
+    const auto in_type = [&](Span type) { return contains(type, token.span.begin); };
+    return std::none_of(types_.begin(), types_.end(), in_type);
+  }
+
+  void use(std::size_t i) {
+    if (!is_meant_as_name(i)) return;
+    const Token& token = tokens_[i];
+    const bool called = i + 1 < tokens_.size() && tokens_[i + 1].text == "(";
+    const bool label = i + 1 < tokens_.size() && tokens_[i + 1].text == ":";
+    Symbol* best = nullptr;
+    for (Symbol& symbol : found_.all) {
+      if (symbol.name != token.text || !contains(symbol.scope, token.span.begin)) continue;
+      const bool here = symbol.declared.begin == token.span.begin;
+      if (!here && (label || called != (symbol.kind == Symbol::Kind::Function))) continue;
+      if (here || best == nullptr || width(symbol.scope) < width(best->scope)) best = &symbol;
+      if (here) break;
+    }
+    if (best != nullptr) best->uses.push_back(token.span);
+  }
+
+  const lang::Source& source_;
+  const tree::File& file_;
+  const std::vector<Token>& tokens_;
+  Span whole_;
+  std::vector<Span> types_;
+  Symbols found_;
+};
+
+}  // namespace
+
+std::string_view name(Symbol::Kind kind) {
+  switch (kind) {
+    case Symbol::Kind::Parameter: return "parameter";
+    case Symbol::Kind::State: return "state";
+    case Symbol::Kind::Input: return "input";
+    case Symbol::Kind::Function: return "function";
+    case Symbol::Kind::Argument: return "argument";
+    case Symbol::Kind::Let: return "let";
+    case Symbol::Kind::Variable: return "variable";
+    case Symbol::Kind::Record: return "record of a test";
+  }
+  return "name";
+}
+
+const Symbol* Symbols::at(std::uint32_t offset) const {
+  for (const Symbol& symbol : all) {
+    for (const Span use : symbol.uses) {
+      if (use.begin <= offset && offset <= use.end) return &symbol;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<const Symbol*> Symbols::visible(std::uint32_t offset) const {
+  std::vector<const Symbol*> here;
+  for (const Symbol& symbol : all) {
+    if (symbol.scope.begin <= offset && offset <= symbol.scope.end) here.push_back(&symbol);
+  }
+  return here;
+}
+
+Symbols find_symbols(const lang::Source& source, const tree::File& tree, const std::vector<Token>& tokens) {
+  return Finder(source, tree, tokens).run();
+}
+
+}  // namespace allot::lsp

@@ -1,0 +1,41 @@
+// Which parts of a policy can be changed without its tests noticing.
+//
+// A mutant is the policy with one small change in its rules, declarations or functions. A change after which the policy
+// does not check any more is no mutant; one that no test notices is a survivor: a test is missing, or the part has no
+// effect.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/program.h"
+
+namespace allot::trial {
+
+struct Mutant {
+  int line = 0;
+  int column = 0;
+  std::string change;  // "`<` became `>`"
+  std::string text;    // of the whole mutated policy
+};
+
+struct MutationOptions {
+  // `<` becomes `<=` as well: noticed only by tests that stand on the boundary itself.
+  bool boundaries = false;
+};
+
+// All changes that can be thought of, in order of the file: a comparison swapped, a number nudged (an int by one, a real by
+// half of it), an action left out or replaced by its opposite, the number behind `??` replaced, `and` for `or`, a
+// condition that never holds, `is undefined` for its opposite, + for -, * for /, min for max and the like.
+std::vector<Mutant> mutants(const lang::Program& program, const MutationOptions& options = {});
+
+struct MutationReport {
+  int tried = 0;       // mutants that check
+  int refused = 0;     // changes that the checker refuses
+  std::vector<Mutant> survivors;
+};
+
+// The tests must pass as they are; each mutant is asked by the evaluator until a test fails.
+MutationReport mutate(const lang::Program& program, const MutationOptions& options = {});
+
+}  // namespace allot::trial

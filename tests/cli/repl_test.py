@@ -1,0 +1,104 @@
+"""allot repl: lines from a pipe, and from a terminal (a pseudo-terminal) with history and completion."""
+
+import os
+import pathlib
+import pty
+import select
+import signal
+import tempfile
+import time
+import unittest
+
+from program import ALLOT, SOURCE, allot
+
+
+def answers(*lines):
+    return allot("repl", stdin="\n".join(lines) + "\n")
+
+
+class Piped(unittest.TestCase):
+    def test_values_and_names_are_kept_between_lines(self):
+        answer = answers("let x = 3 tokens", "x * 4", "fn twice(a: real) -> real = 2 * a", "twice(0.25)",
+                         "param p: prob = 0.5", "twice(p) == 1", "let x = 0.5", "x", "undefined ?? x")
+        self.assertEqual((answer.out, answer.err), ("12 tokens\n0.5\ntrue\n0.5\n0.5\n", ""))
+        self.assertEqual(answer.code, 0)
+
+    def test_a_group_can_be_asked_about(self):
+        answer = answers("hit when reward >= 1.0", "given g = group { rewards: [1, 0, undefined, 1] }", "g.hits",
+                         "g.reward_mean", "g.flat", "given g = group {", '  actions: [["a", "b"]] * 3,', "  turn: 2", "}",
+                         "unique_ratio(prefixes(g.actions, 2, padded))", "g.hit_rate")
+        # Two hits of three scored rewards, mean 2/3; three equal prefixes are one of three.
+        self.assertEqual(answer.out.splitlines(), ["2 rollouts", "0.6666666666666666", "false", "0.3333333333333333",
+                                                   "undefined"])
+
+    def test_mistakes_are_shown_in_the_line_and_change_nothing(self):
+        answer = answers("let x = 2", "let x = y", "x + tree", "x", "1 / g.wave")
+        self.assertEqual(answer.out, "2\n")
+        self.assertEqual(answer.code, 1)
+        self.assertIn("line:1:9", answer.err)
+        self.assertIn("line:1:5", answer.err)
+        self.assertNotIn("session", answer.err)
+        self.assertIn("no value: ", answer.err)
+
+    def test_commands(self):
+        answer = answers(f":load {SOURCE}/stdlib/sara.allot", "size", ":list", ":clear", "size", ":help hit_rate", ":nonsense",
+                         ":quit", "1 + 1")
+        self.assertIn("8 rollouts", answer.out)
+        self.assertIn("state belief: beta per prompt = beta(1, 1)", answer.out)
+        self.assertIn("g.hit_rate: prob?", answer.out)
+        self.assertIn("E0", answer.err)          # `size` after :clear
+        self.assertNotIn("\n2\n", answer.out)    # nothing after :quit
+
+
+class Terminal(unittest.TestCase):
+    def start(self, folder):
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.environ.update({"XDG_STATE_HOME": folder, "TERM": "xterm"})
+            os.execv(ALLOT, [ALLOT, "repl"])
+        self.pid = pid
+        return self.until("allot> ")
+
+    def until(self, words, seconds=20):
+        seen, end = "", time.monotonic() + seconds
+        while words not in seen:
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            self.assertTrue(ready, f"waited for {words!r}, saw {seen!r}")
+            seen += os.read(self.terminal, 4096).decode(errors="replace")
+        return seen
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def end(self):
+        self.type("\x04")
+        status = os.waitpid(self.pid, 0)[1]
+        os.close(self.terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+
+    def test_completion_and_history(self):
+        folder = tempfile.mkdtemp(prefix="allot-test-")
+        self.start(folder)
+        self.type("round_e\t(2.5)\n")
+        self.until("\n2\r\n")
+        self.type("g.reward_m\t\t")
+        self.until("reward_mean  reward_min")
+        self.type("\x15\n")
+        self.until("allot> ")
+        self.type("let kept = 41\n")
+        self.until("allot> ")
+        self.type("kept + 1\n")
+        self.until("\n42\r\n")
+        self.end()
+        self.assertTrue((pathlib.Path(folder) / "allot" / "history").exists())
+        # A new session finds the lines of the former: two steps up is the `let`, whose name is then known.
+        self.start(folder)
+        self.type("\x1b[A\x1b[A\n")
+        self.until("allot> ")
+        self.type("kept\n")
+        self.until("\n41\r\n")
+        self.end()
+
+
+if __name__ == "__main__":
+    unittest.main()

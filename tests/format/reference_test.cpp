@@ -1,0 +1,40 @@
+// Every name of the language has an entry with a sentence.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "lang/builtins.h"
+#include "lang/reference/reference.h"
+#include "lang/words.h"
+
+using namespace allot::lang;
+
+TEST_CASE("every word of the grammar, every function and every fact has an entry") {
+  const auto explained = [](const std::string& word, bool after_dot = false) {
+    const auto found = reference::find(word, after_dot);
+    return !found.empty() && std::all_of(found.begin(), found.end(), [](const reference::Entry* entry) {
+      return entry->doc.ends_with('.') && !entry->signature.empty();
+    });
+  };
+  for (const auto* words : {&item_words(), &statement_words(), &action_words(), &point_words(), &unit_words()}) {
+    for (const std::string& word : *words) {
+      INFO(word);
+      CHECK(explained(word));
+    }
+  }
+  for (const Builtin& builtin : builtins()) CHECK(explained(std::string(builtin.name)));
+  for (const FactRow& row : fact_rows()) {
+    INFO(row.name);
+    if (!row.name.empty()) CHECK(explained(std::string(row.name), row.subject != Subject::Run));
+  }
+}
+
+TEST_CASE("an entry shows how it is written") {
+  const auto clamp = reference::find("clamp", false);
+  REQUIRE(clamp.size() == 1);
+  CHECK(clamp.front()->signature == "clamp(x: number, low: number, high: number) -> number");
+  const auto hits = reference::find("hits", true);
+  REQUIRE(!hits.empty());
+  CHECK(hits.front()->signature == "g.hits: rollouts");
+  CHECK(reference::find("no_such_thing", false).empty());
+}
