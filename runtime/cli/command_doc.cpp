@@ -23,8 +23,12 @@ struct DocOptions {
   bool html = false;
 };
 
-std::string quoted(const std::string& text) { return "`" + text + "`"; }
-std::string field(const Json& object, const char* name) { return object.value(name, std::string()); }
+std::string quoted(const std::string& text) {
+  return "`" + text + "`";
+}
+std::string field(const Json& object, const char* name) {
+  return object.value(name, std::string());
+}
 
 std::string range(const Json& parameter) {
   if (parameter["low"].is_null()) return "";
@@ -93,9 +97,10 @@ Page page_of(const lang::Program& program, const Json& told) {
   }
   const Json& audit = told["audit_only_because"];
   page.heading(2, "Promises");
-  page.paragraph(audit.empty() ? "The same recorded facts give the same verdict, and the same order of events the same run."
-                               : "Audit-only: it reads measured facts, so a recorded decision can be checked, and a run "
-                                 "cannot be repeated from its events.");
+  page.paragraph(audit.empty()
+                     ? "The same recorded facts give the same verdict, and the same order of events the same run."
+                     : "Audit-only: it reads measured facts, so a recorded decision can be checked, and a run "
+                       "cannot be repeated from its events.");
   page.paragraph(fmt::format("SHA-256 of the text: `{}`", program.hash));
   return page;
 }
@@ -116,12 +121,14 @@ Exit doc(const DocOptions& options) {
 
 void add_doc(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<DocOptions>();
-  CLI::App* command = app.add_subcommand("doc", "Write a policy's page: what it is, its parameters, state, rules, tests");
+  CLI::App* command =
+      app.add_subcommand("doc", "Write a policy's page: what it is, its parameters, state, rules, tests");
   command->add_option("FILE", options->file, "a policy file; - is stdin")->required();
   command->add_flag("--html", options->html, "HTML in one file; without it Markdown");
-  command->footer("`##` lines before `policy` and before a parameter become its text. The page goes to stdout.\n"
-                  "examples:\n  allot doc stdlib/sara.allot > sara.md\n  allot doc early.allot --html > early.html\n"
-                  "exit status: 0 written, 1 errors in the policy, 2 a file that cannot be read");
+  command->footer(
+      "`##` lines before `policy` and before a parameter become its text. The page goes to stdout.\n"
+      "examples:\n  allot doc stdlib/sara.allot > sara.md\n  allot doc early.allot --html > early.html\n"
+      "exit status: 0 written, 1 errors in the policy, 2 a file that cannot be read");
   command->callback([options, &exit] { exit = doc(*options); });
 }
 

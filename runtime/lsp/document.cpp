@@ -32,7 +32,9 @@ Json Document::range(Span span) const {
   return {{"start", json(position_of(*source_, span.begin))}, {"end", json(position_of(*source_, span.end))}};
 }
 
-Json Document::location(Span span) const { return {{"uri", uri_}, {"range", range(span)}}; }
+Json Document::location(Span span) const {
+  return {{"uri", uri_}, {"range", range(span)}};
+}
 
 // The innermost token there: those of a hole come after the string around them. At the end of a word it is still meant.
 const Token* Document::token_at(std::uint32_t offset, std::size_t* index) const {
@@ -146,7 +148,8 @@ Json Document::outline() const {
   };
   for (const auto& param : tree_->params) add(param.name.text, Variable, param.name.span, param.name.span);
   for (const auto& state : tree_->states) add(state.name.text, Field, state.name.span, state.name.span);
-  for (const auto& function : tree_->functions) add(function.name.text, Function, function.name.span, function.name.span);
+  for (const auto& function : tree_->functions)
+    add(function.name.text, Function, function.name.span, function.name.span);
   for (const auto& handler : tree_->handlers) {
     add("on " + std::string(source_->text(handler.point_span)), Event, handler.span, handler.point_span);
   }

@@ -17,7 +17,9 @@ namespace reference = lang::reference;
 
 namespace {
 
-std::string code(std::string_view text) { return fmt::format("```allot\n{}\n```", text); }
+std::string code(std::string_view text) {
+  return fmt::format("```allot\n{}\n```", text);
+}
 
 std::string about(const reference::Entry& entry) {
   return fmt::format("{}\n{}\n\n*{}*", code(entry.signature), entry.doc, reference::name(entry.kind));
@@ -27,10 +29,14 @@ bool is_of(const reference::Entry& entry, std::string_view subject) {
   using lang::Subject;
   if (subject.empty()) return true;
   switch (entry.subject) {
-    case Subject::Group: return subject == "group";
-    case Subject::Batch: return subject == "batch";
-    case Subject::Rollout: return subject == "rollout";
-    default: return subject != "group" && subject != "batch" && subject != "rollout";
+    case Subject::Group:
+      return subject == "group";
+    case Subject::Batch:
+      return subject == "batch";
+    case Subject::Rollout:
+      return subject == "rollout";
+    default:
+      return subject != "group" && subject != "batch" && subject != "rollout";
   }
 }
 
@@ -39,14 +45,20 @@ int item_kind(reference::Kind kind) {
   switch (kind) {
     case reference::Kind::Function:
     case reference::Kind::Statistic:
-    case reference::Kind::Reduction: return 3;  // function
-    case reference::Kind::Fact: return 10;      // property
-    case reference::Kind::Unit: return 11;      // unit
-    default: return 14;                         // keyword
+    case reference::Kind::Reduction:
+      return 3;  // function
+    case reference::Kind::Fact:
+      return 10;  // property
+    case reference::Kind::Unit:
+      return 11;  // unit
+    default:
+      return 14;  // keyword
   }
 }
 
-Json markdown(std::string text) { return {{"kind", "markdown"}, {"value", std::move(text)}}; }
+Json markdown(std::string text) {
+  return {{"kind", "markdown"}, {"value", std::move(text)}};
+}
 
 Json item(const reference::Entry& entry) {
   return {{"label", entry.name},

@@ -8,7 +8,9 @@ namespace allot::lsp {
 
 namespace {
 
-int units(const lang::CodePoint& point) { return point.value > 0xFFFF ? 2 : 1; }
+int units(const lang::CodePoint& point) {
+  return point.value > 0xFFFF ? 2 : 1;
+}
 
 std::uint32_t begin_of(const lang::Source& source, std::string_view line) {
   return static_cast<std::uint32_t>(line.data() - source.text().data());

@@ -13,14 +13,17 @@ using lang::format::TokenKind;
 
 namespace {
 
-bool contains(Span outer, std::uint32_t offset) { return outer.begin <= offset && offset < outer.end; }
-std::uint32_t width(Span span) { return span.end - span.begin; }
+bool contains(Span outer, std::uint32_t offset) {
+  return outer.begin <= offset && offset < outer.end;
+}
+std::uint32_t width(Span span) {
+  return span.end - span.begin;
+}
 
 class Finder {
  public:
   Finder(const lang::Source& source, const tree::File& file, const std::vector<Token>& tokens)
-      : source_(source), file_(file), tokens_(tokens),
-        whole_{0, static_cast<std::uint32_t>(source.text().size())} {}
+      : source_(source), file_(file), tokens_(tokens), whole_{0, static_cast<std::uint32_t>(source.text().size())} {}
 
   Symbols run() {
     for (const tree::Param& param : file_.params) {
@@ -50,7 +53,8 @@ class Finder {
     const auto begin = static_cast<std::uint32_t>(line.data() - source_.text().data());
     std::size_t end = line.size();
     for (const Token& token : tokens_) {
-      if (token.kind == TokenKind::Comment && contains({begin, begin + static_cast<std::uint32_t>(end)}, token.span.begin)) {
+      if (token.kind == TokenKind::Comment &&
+          contains({begin, begin + static_cast<std::uint32_t>(end)}, token.span.begin)) {
         end = token.span.begin - begin;
       }
     }
@@ -95,9 +99,8 @@ class Finder {
 
   void declare_test(const tree::TestDecl& test) {
     for (const tree::Given& given : test.givens) {
-      const bool state = std::any_of(file_.states.begin(), file_.states.end(), [&](const tree::StateDecl& each) {
-        return each.name.text == given.name.text;
-      });
+      const bool state = std::any_of(file_.states.begin(), file_.states.end(),
+                                     [&](const tree::StateDecl& each) { return each.name.text == given.name.text; });
       if (state) continue;
       Symbol& record = declare(Symbol::Kind::Record, given.name, test.span, line_of(given.name.span));
       if (given.value != tree::none) record.subject = file_[given.value].text;
@@ -172,14 +175,22 @@ class Finder {
 
 std::string_view name(Symbol::Kind kind) {
   switch (kind) {
-    case Symbol::Kind::Parameter: return "parameter";
-    case Symbol::Kind::State: return "state";
-    case Symbol::Kind::Input: return "input";
-    case Symbol::Kind::Function: return "function";
-    case Symbol::Kind::Argument: return "argument";
-    case Symbol::Kind::Let: return "let";
-    case Symbol::Kind::Variable: return "variable";
-    case Symbol::Kind::Record: return "record of a test";
+    case Symbol::Kind::Parameter:
+      return "parameter";
+    case Symbol::Kind::State:
+      return "state";
+    case Symbol::Kind::Input:
+      return "input";
+    case Symbol::Kind::Function:
+      return "function";
+    case Symbol::Kind::Argument:
+      return "argument";
+    case Symbol::Kind::Let:
+      return "let";
+    case Symbol::Kind::Variable:
+      return "variable";
+    case Symbol::Kind::Record:
+      return "record of a test";
   }
   return "name";
 }

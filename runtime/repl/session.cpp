@@ -36,7 +36,8 @@ std::vector<Token> tokens_of(const lang::Source& source) {
 }
 
 bool declares(std::string_view word) {
-  for (const std::string_view known : {"param", "state", "fn", "hit", "flat", "budget", "refill", "input", "let", "given"}) {
+  for (const std::string_view known :
+       {"param", "state", "fn", "hit", "flat", "budget", "refill", "input", "let", "given"}) {
     if (word == known) return true;
   }
   return false;
@@ -165,13 +166,15 @@ Reply Session::value(const std::string& expression) const {
   score_hits(asked, group, run);
   engine::Question question;
   question.fill(handler, group.facts(record->turn), run, asked.store, group.state);
-  for (const auto& [fact, given] : record->facts) question.replace(handler, fact, given.cell(lang::row(fact).type.base));
+  for (const auto& [fact, given] : record->facts)
+    question.replace(handler, fact, given.cell(lang::row(fact).type.base));
   engine::Answer answer;
   answer.prepare(*program, handler);
   asked.evaluator->decide(0, question.frame(), answer.outcome);
   if (answer.outcome.fault != compiler::FaultKind::None) {
     return {fmt::format("no value: {}. In a policy this is a fault: the default of the point stands.\n",
-                        engine::words(answer.outcome.fault)), true, false};
+                        engine::words(answer.outcome.fault)),
+            true, false};
   }
   const lang::Type& type = handler.nodes[static_cast<std::size_t>(handler.effects.front().value)].type;
   return {with_unit(answer.reports().front(), type) + "\n", false, false};
@@ -223,16 +226,19 @@ Reply Session::command(std::string_view words) {
   if (verb == "help" && !rest.empty()) {
     std::string text;
     for (const bool after_dot : {false, true}) {
-      for (const auto* entry : lang::reference::find(rest, after_dot)) text += entry->signature + "\n    " + entry->doc + "\n";
+      for (const auto* entry : lang::reference::find(rest, after_dot))
+        text += entry->signature + "\n    " + entry->doc + "\n";
     }
     return text.empty() ? Reply{fmt::format("there is no name {}\n", rest), true, false} : Reply{text, false, false};
   }
-  return {"an expression                 its value\n"
-          "let x = EXPR                  a name for a value\n"
-          "param, state, fn, hit, flat   as in a policy\n"
-          "given g = group { … }         the group that expressions ask about: g.reward_mean\n"
-          ":load FILE  :list  :clear     declarations of a policy; those that hold; none\n"
-          ":help NAME  :quit\n", verb != "help", false};
+  return {
+      "an expression                 its value\n"
+      "let x = EXPR                  a name for a value\n"
+      "param, state, fn, hit, flat   as in a policy\n"
+      "given g = group { … }         the group that expressions ask about: g.reward_mean\n"
+      ":load FILE  :list  :clear     declarations of a policy; those that hold; none\n"
+      ":help NAME  :quit\n",
+      verb != "help", false};
 }
 
 std::vector<std::string> Session::completions(std::string_view before) const {

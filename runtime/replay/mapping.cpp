@@ -31,13 +31,16 @@ std::optional<std::size_t> turn_argument(Fact fact) {
   switch (fact) {
     case Fact::PairwiseMean:
     case Fact::PairwiseMin:
-    case Fact::PairwiseMax: return 1;
+    case Fact::PairwiseMax:
+      return 1;
     case Fact::UniquePrefixRatio:
     case Fact::UniqueActionRatio:
     case Fact::Agreement:
     case Fact::ActionEntropy:
-    case Fact::FinishedFraction: return 0;
-    default: return std::nullopt;
+    case Fact::FinishedFraction:
+      return 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -85,8 +88,9 @@ Result<Setting> read_setting(const std::string& text) {
 Result<std::size_t> column_named(const Csv& csv, const std::string& name) {
   if (const auto column = csv.column(name)) return *column;
   const std::string near = lang::near_match(name, csv.header);
-  return Error{fmt::format("the table has no column '{}'", name),
-               near.empty() ? fmt::format("it has {}", fmt::join(csv.header, ", ")) : fmt::format("did you mean {}?", near)};
+  return Error{
+      fmt::format("the table has no column '{}'", name),
+      near.empty() ? fmt::format("it has {}", fmt::join(csv.header, ", ")) : fmt::format("did you mean {}?", near)};
 }
 
 // `turn_given` etc. are needed because a table may have its group in any column.
@@ -131,15 +135,24 @@ std::vector<std::string> known_names() {
 
 std::string short_name(const ReadKey& key) {
   switch (key.fact) {
-    case Fact::PairwiseMean: return with_padding("mean_pairwise(" + word(key, 0), word(key, 2));
-    case Fact::PairwiseMin: return with_padding("min_pairwise(" + word(key, 0), word(key, 2));
-    case Fact::PairwiseMax: return with_padding("max_pairwise(" + word(key, 0), word(key, 2));
-    case Fact::UniquePrefixRatio: return with_padding("unique_ratio(prefixes", word(key, 1));
-    case Fact::UniqueActionRatio: return "unique_ratio(actions_at)";
-    case Fact::Agreement: return "agreement";
-    case Fact::ActionEntropy: return "entropy(" + word(key, 1) + ")";
-    case Fact::FinishedFraction: return "finished_fraction";
-    default: return fmt::format("g.{}", lang::row(key.fact).name);
+    case Fact::PairwiseMean:
+      return with_padding("mean_pairwise(" + word(key, 0), word(key, 2));
+    case Fact::PairwiseMin:
+      return with_padding("min_pairwise(" + word(key, 0), word(key, 2));
+    case Fact::PairwiseMax:
+      return with_padding("max_pairwise(" + word(key, 0), word(key, 2));
+    case Fact::UniquePrefixRatio:
+      return with_padding("unique_ratio(prefixes", word(key, 1));
+    case Fact::UniqueActionRatio:
+      return "unique_ratio(actions_at)";
+    case Fact::Agreement:
+      return "agreement";
+    case Fact::ActionEntropy:
+      return "entropy(" + word(key, 1) + ")";
+    case Fact::FinishedFraction:
+      return "finished_fraction";
+    default:
+      return fmt::format("g.{}", lang::row(key.fact).name);
   }
 }
 
@@ -177,8 +190,8 @@ Result<Mapping> read_mapping(const Csv& csv, const std::vector<std::string>& set
   }
   for (const Known& known : known_layout) {
     const auto column = csv.column(known.column);
-    const bool replaced = std::any_of(given.begin(), given.end(),
-                                      [&](const Setting& setting) { return setting.name == known.name; });
+    const bool replaced =
+        std::any_of(given.begin(), given.end(), [&](const Setting& setting) { return setting.name == known.name; });
     if (column && !replaced) put(mapping, seen, {std::string(known.name), std::nullopt, ""}, *column);
   }
   for (const Setting& setting : given) {

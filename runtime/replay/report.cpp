@@ -40,13 +40,23 @@ int Report::unknown() const {
       std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return !outcome.flat; }));
 }
 
-Counts Report::all() const { return count(outcomes, true); }
-Counts Report::stoppable() const { return count(outcomes, false); }
+Counts Report::all() const {
+  return count(outcomes, true);
+}
+Counts Report::stoppable() const {
+  return count(outcomes, false);
+}
+
+bool asks_after_turns(const lang::Handler& handler) {
+  const bool every_so_many_tokens = handler.every && handler.number.has_value();
+  return handler.point == lang::Point::Turn && handler.subject == lang::Subject::Group && !every_so_many_tokens;
+}
 
 std::vector<std::string> handlers_not_asked(const lang::Program& program, const std::vector<lang::Point>& asked) {
   std::vector<std::string> left;
   for (const lang::Handler& handler : program.handlers) {
-    if (std::find(asked.begin(), asked.end(), handler.point) == asked.end()) left.push_back("on " + handler.text);
+    const bool other = std::find(asked.begin(), asked.end(), handler.point) == asked.end();
+    if (other && !asks_after_turns(handler)) left.push_back("on " + handler.text);
   }
   return left;
 }

@@ -47,7 +47,10 @@ struct Report {
   Counts stoppable() const;           // without the late ones
 };
 
-// Handlers that a back-test cannot ask: "on size of batch b", …; those of `asked` points are left out.
+// Whether it is asked of a whole group after a number of turns, as a back-test can: `turn N`, `every turn`.
+bool asks_after_turns(const lang::Handler& handler);
+
+// The handlers that are none of these, nor of the points in `asked`: "on size of batch b", …
 std::vector<std::string> handlers_not_asked(const lang::Program& program, const std::vector<lang::Point>& asked);
 
 }  // namespace allot::replay

@@ -89,7 +89,8 @@ bool read_turns(ondemand::object& object, std::vector<engine::Turn>& turns) {
 std::optional<Wrong> read_object(ondemand::object& object, LoggedRollout& rollout, bool& with_turns) {
   const std::string schema = text(object, "schema");
   if (schema != "rollout/1") {
-    return Wrong{schema.empty() ? "no field \"schema\"" : fmt::format("the schema is \"{}\", not \"rollout/1\"", schema)};
+    return Wrong{schema.empty() ? "no field \"schema\""
+                                : fmt::format("the schema is \"{}\", not \"rollout/1\"", schema)};
   }
   rollout.group = text(object, "group_id");
   if (rollout.group.empty()) return Wrong{"no field \"group_id\""};
@@ -137,7 +138,8 @@ Result<ReadReport> read_rollouts(const std::filesystem::path& file,
     bool with_turns = false;
     const bool is_object = parser.iterate(padded).get(document) == simdjson::SUCCESS &&
                            document.get_object().get(object) == simdjson::SUCCESS;
-    std::optional<Wrong> problem = is_object ? read_object(object, rollout, with_turns) : Wrong{"this is no JSON object"};
+    std::optional<Wrong> problem =
+        is_object ? read_object(object, rollout, with_turns) : Wrong{"this is no JSON object"};
     if ((problem || !line.ends_with("}")) && ended) {  // cut short when the run was killed
       ++report.cut_lines;
       break;

@@ -29,8 +29,10 @@ struct Pending {
 class Replay {
  public:
   Replay(std::shared_ptr<const lang::Program> program, std::vector<lang::Cell> parameters)
-      : program_(program), points_(*program, parameters),
-        plan_(engine::StatisticsPlan::of(*program, parameters)), store_(*program),
+      : program_(program),
+        points_(*program, parameters),
+        plan_(engine::StatisticsPlan::of(*program, parameters)),
+        store_(*program),
         ledger_(*program, parameters, 1, false),
         judge_(std::make_shared<engine::Policy>(program, std::move(parameters), compiler::evaluate(*program))) {}
 
@@ -75,9 +77,7 @@ class Replay {
 
   // ---- one group
 
-  engine::RunFacts run_facts() const {
-    return {program_.get(), &judge_.policy().parameters(), &ledger_, 0, 1, 0};
-  }
+  engine::RunFacts run_facts() const { return {program_.get(), &judge_.policy().parameters(), &ledger_, 0, 1, 0}; }
 
   LiveGroup start(const Pending& pending) const {
     LiveGroup group;
@@ -137,23 +137,28 @@ class Replay {
     }
     // `turn N` beyond the longest rollout comes late: no rollout is alive, but the gate can be asked all the same.
     for (const int handler : points_.turn_handlers()) {
-      if (!outcome.stopped && points_.number(handler) > most) ask(handler, group, points_.number(handler), outcome);
+      if (!outcome.stopped && can_ask(handler) && points_.number(handler) > most)
+        ask(handler, group, points_.number(handler), outcome);
     }
     if (!outcome.stopped) ask_finish(group, rollouts, most, outcome);
     tell(rollouts, outcome);
   }
 
+  bool can_ask(int handler) const {
+    return handler != engine::no_handler && asks_after_turns(program_->handlers[static_cast<std::size_t>(handler)]);
+  }
+
   void ask_turn(LiveGroup& group, int turn, Outcome& outcome) {
     const int handler = points_.find(Point::Turn, turn);
-    if (handler == engine::no_handler) return;
+    if (!can_ask(handler)) return;
     const bool live = group.log.least_live_turns().has_value();
     if (live || points_.numbered(handler)) ask(handler, group, turn, outcome);
   }
 
   void ask(int handler, LiveGroup& group, int turn, Outcome& outcome) {
     const bool live = group.log.least_live_turns().has_value();
-    const engine::Decision decision = judge_.ask(handler, group, turn, run_facts(), store_,
-                                                 live ? engine::Effects::Keep : engine::Effects::Discard);
+    const engine::Decision decision =
+        judge_.ask(handler, group, turn, run_facts(), store_, live ? engine::Effects::Keep : engine::Effects::Discard);
     outcome.asked = true;
     outcome.turn = turn;
     keep(decision, outcome);
@@ -199,13 +204,12 @@ class Replay {
 
   void note(const ReadReport& read) {
     std::vector<std::string>& notes = report_.notes;
-    for (const std::string& handler : handlers_not_asked(*program_, {Point::Turn, Point::Finish})) {
-      notes.push_back(fmt::format("`{}` is not asked: a log tells what was rolled out, not what else could have been",
-                                  handler));
+    for (const std::string& handler : handlers_not_asked(*program_, {Point::Finish})) {
+      notes.push_back(
+          fmt::format("`{}` is not asked: a log tells what was rolled out, not what else could have been", handler));
     }
-    const bool remembers = std::any_of(program_->states.begin(), program_->states.end(), [](const lang::State& state) {
-      return state.scope != lang::StateScope::Group;
-    });
+    const bool remembers = std::any_of(program_->states.begin(), program_->states.end(),
+                                       [](const lang::State& state) { return state.scope != lang::StateScope::Group; });
     if (remembers) notes.push_back("state per prompt and per run stays at its initial value");
     const auto counted = [&](int count, std::string_view what) {
       if (count > 0) notes.push_back(fmt::format("{} {}", count, what));

@@ -33,12 +33,18 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-bool absent(std::string_view text) { return text.empty() || text == "nan" || text == "NaN" || text == "null"; }
+bool absent(std::string_view text) {
+  return text.empty() || text == "nan" || text == "NaN" || text == "null";
+}
 
 class Table {
  public:
   Table(const lang::Program& program, const std::vector<Cell>& parameters, const Csv& csv, const Mapping& mapping)
-      : program_(program), parameters_(parameters), csv_(csv), mapping_(mapping), points_(program, parameters),
+      : program_(program),
+        parameters_(parameters),
+        csv_(csv),
+        mapping_(mapping),
+        points_(program, parameters),
         evaluator_(compiler::evaluate(program)) {}
 
   Result<Report> run() {
@@ -90,13 +96,19 @@ class Table {
     return {};
   }
 
+  bool can_ask(int handler) const {
+    return handler != engine::no_handler && asks_after_turns(program_.handlers[static_cast<std::size_t>(handler)]);
+  }
+
   // The turns at which each handler of `turn` is asked.
   std::vector<std::pair<int, int>> schedule() const {
     std::set<std::pair<int, int>> asked;
-    for (const int handler : points_.turn_handlers()) asked.emplace(points_.number(handler), handler);
+    for (const int handler : points_.turn_handlers()) {
+      if (can_ask(handler)) asked.emplace(points_.number(handler), handler);
+    }
     for (const int turn : turns_) {
       const int handler = points_.find(lang::Point::Turn, turn);
-      if (handler != engine::no_handler) asked.emplace(turn, handler);
+      if (can_ask(handler)) asked.emplace(turn, handler);
     }
     return {asked.begin(), asked.end()};
   }
@@ -111,7 +123,6 @@ class Table {
     for (const auto& [turn, index] : schedule_) {
       const Handler& handler = program_.handlers[static_cast<std::size_t>(index)];
       const std::string who = fmt::format("`on {}` at turn {}", handler.text, turn);
-      if (handler.subject != lang::Subject::Group) return Error{who + " does not ask about a group", ""};
       if (!handler.columns.empty()) {
         return Error{fmt::format("{} reads {} of every rollout, and a table of statistics has no rollouts", who,
                                  handler.columns.front().text),
@@ -268,15 +279,16 @@ class Table {
   }
 
   void note(Report& report) const {
-    for (const std::string& handler : handlers_not_asked(program_, {lang::Point::Turn})) {
+    for (const std::string& handler : handlers_not_asked(program_, {})) {
       report.notes.push_back(fmt::format("`{}` is not asked: a table tells of turns only", handler));
     }
     if (!mapping_.label && !mapping_.variance) {
       report.notes.push_back("nothing tells which groups were flat: map label or variance for precision and recall");
     }
     if (!report.lateness_known) {
-      report.notes.push_back("nothing tells which groups had no rollout alive any more: map finished_fraction for the "
-                             "figures of stoppable groups");
+      report.notes.push_back(
+          "nothing tells which groups had no rollout alive any more: map finished_fraction for the "
+          "figures of stoppable groups");
     }
     if (std::any_of(program_.states.begin(), program_.states.end(),
                     [](const lang::State& state) { return state.scope != lang::StateScope::Group; })) {

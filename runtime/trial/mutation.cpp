@@ -23,14 +23,14 @@ using tree::ExprKind;
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array swapped_comparisons{Pair{"<", ">"},  Pair{"<=", ">="}, Pair{">", "<"},
+constexpr std::array swapped_comparisons{Pair{"<", ">"},   Pair{"<=", ">="}, Pair{">", "<"},
                                          Pair{">=", "<="}, Pair{"==", "!="}, Pair{"!=", "=="}};
 constexpr std::array boundaries{Pair{"<", "<="}, Pair{"<=", "<"}, Pair{">", ">="}, Pair{">=", ">"}};
-constexpr std::array swapped_operators{Pair{"+", "-"},    Pair{"-", "+"},  Pair{"*", "/"},
-                                       Pair{"/", "*"},    Pair{"and", "or"}, Pair{"or", "and"}};
-constexpr std::array swapped_functions{Pair{"min", "max"},   Pair{"max", "min"},       Pair{"any", "all"},
-                                       Pair{"all", "any"},   Pair{"floor", "ceil"},    Pair{"ceil", "floor"},
-                                       Pair{"top", "bottom"}, Pair{"bottom", "top"},   Pair{"mean", "max"},
+constexpr std::array swapped_operators{Pair{"+", "-"}, Pair{"-", "+"},    Pair{"*", "/"},
+                                       Pair{"/", "*"}, Pair{"and", "or"}, Pair{"or", "and"}};
+constexpr std::array swapped_functions{Pair{"min", "max"},      Pair{"max", "min"},     Pair{"any", "all"},
+                                       Pair{"all", "any"},      Pair{"floor", "ceil"},  Pair{"ceil", "floor"},
+                                       Pair{"top", "bottom"},   Pair{"bottom", "top"},  Pair{"mean", "max"},
                                        Pair{"variance", "std"}, Pair{"std", "variance"}};
 
 template <std::size_t Size>
@@ -101,12 +101,24 @@ class Maker {
     switch (expr.kind) {
       case ExprKind::Integer:
       case ExprKind::Real:
-      case ExprKind::Percent: number(expr); break;
-      case ExprKind::Bool: replace(expr.span, expr.text == "true" ? "false" : "true", "`" + expr.text + "` was turned round"); break;
-      case ExprKind::Compare: comparison(expr); break;
-      case ExprKind::Binary: binary(expr); break;
-      case ExprKind::IsUndefined: undefined_test(expr); break;
-      case ExprKind::Unary: unary(expr); break;
+      case ExprKind::Percent:
+        number(expr);
+        break;
+      case ExprKind::Bool:
+        replace(expr.span, expr.text == "true" ? "false" : "true", "`" + expr.text + "` was turned round");
+        break;
+      case ExprKind::Compare:
+        comparison(expr);
+        break;
+      case ExprKind::Binary:
+        binary(expr);
+        break;
+      case ExprKind::IsUndefined:
+        undefined_test(expr);
+        break;
+      case ExprKind::Unary:
+        unary(expr);
+        break;
       case ExprKind::Call:
         if (const auto other = partner(swapped_functions, expr.text)) {
           const auto length = static_cast<std::uint32_t>(expr.text.size());
@@ -114,7 +126,8 @@ class Maker {
                   fmt::format("`{}` became `{}`", expr.text, *other));
         }
         break;
-      default: break;
+      default:
+        break;
     }
     if (expr.kind == ExprKind::String) return;  // what a message says decides nothing
     for (const tree::ExprId argument : expr.args) expression(argument);
@@ -140,7 +153,8 @@ class Maker {
     std::erase(text, '_');
     const char* const end = text.data() + text.size();
     std::int64_t whole = 0;
-    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc() && read.ptr == end && !percent) {
+    if (const auto read = std::from_chars(text.data(), end, whole);
+        read.ec == std::errc() && read.ptr == end && !percent) {
       return std::to_string(whole + 1);
     }
     double real = 0;
@@ -236,8 +250,8 @@ class Maker {
 
   void opposite(const tree::Action& action, const std::string& words) {
     static const std::map<ActionKind, std::string_view> opposites{
-        {ActionKind::Continue, "stop"}, {ActionKind::Stop, "continue"},     {ActionKind::StopWhere, "continue"},
-        {ActionKind::Train, "drop"},    {ActionKind::Drop, "train"},        {ActionKind::Defer, "train"},
+        {ActionKind::Continue, "stop"},   {ActionKind::Stop, "continue"},   {ActionKind::StopWhere, "continue"},
+        {ActionKind::Train, "drop"},      {ActionKind::Drop, "train"},      {ActionKind::Defer, "train"},
         {ActionKind::SampleMore, "stop"}, {ActionKind::CompleteTo, "stop"}, {ActionKind::Refill, "leave"},
         {ActionKind::Leave, "refill"}};
     const auto other = opposites.find(action.kind);

@@ -227,6 +227,7 @@ class Trial {
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
     trace = trace_of(program, handler, asked->reads(), answer, asked->prompts(), parameters_);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
+    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
       Answer other;
