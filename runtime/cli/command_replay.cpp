@@ -4,15 +4,13 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/engine/trust.h"
+#include "runtime/replay/lines.h"
 #include "runtime/replay/rollouts.h"
 #include "runtime/replay/statistics_table.h"
 
@@ -32,11 +30,20 @@ struct ReplayOptions {
   bool json = false;
 };
 
+constexpr std::size_t most_table_bytes = 256 << 20;
+
 Result<replay::Report> replay_statistics(const lang::Program& program, const std::vector<lang::Cell>& parameters,
                                          const ReplayOptions& options) {
-  std::ifstream in(options.statistics, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) return Error{fmt::format("cannot read {}: {}", options.statistics, std::strerror(errno)), ""};
+  auto lines = replay::Lines::open(options.statistics);
+  if (!lines) return lines.error();
+  std::string text, line;
+  for (auto more = lines->next(line);; more = lines->next(line)) {
+    if (!more || text.size() > most_table_bytes) {
+      return Error{fmt::format("{}: {}", options.statistics, more ? "the table is too large" : more.error().what), ""};
+    }
+    if (!*more) break;
+    text += line + (lines->whole() ? "\n" : "");
+  }
   const auto in_file = [&](const Error& error) { return Error{options.statistics + ": " + error.what, error.help}; };
   const auto csv = replay::parse_csv(text);
   if (!csv) return in_file(csv.error());

@@ -110,6 +110,9 @@ Counts run_tests(const PolicyFile& file, const TestOptions& options, Json& docum
   }
   if (options.coverage) tell_coverage(file, reports, options, document, counts);
   if (options.mutate && counts.failed == 0) tell_mutation(file, options, document, counts);
+  if (options.mutate && counts.failed > 0) {
+    complain({fmt::format("{}: nothing was changed, since its tests do not pass as they are", file.source->name()), ""});
+  }
   return counts;
 }
 

@@ -4,10 +4,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
+
+#include "runtime/replay/lines.h"
 
 namespace allot::replay {
 
@@ -15,8 +15,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 using engine::Status;
-
-constexpr std::size_t most_bytes = 64 << 20;  // of one line
 
 // What is wrong with a line, for people; thrown nowhere, kept until the line is done.
 struct Wrong {
@@ -115,21 +113,21 @@ std::optional<Wrong> read_object(ondemand::object& object, LoggedRollout& rollou
 
 Result<ReadReport> read_rollouts(const std::filesystem::path& file,
                                  const std::function<Result<void>(LoggedRollout)>& use) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return Error{fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)), ""};
+  auto lines = Lines::open(file);
+  if (!lines) return lines.error();
   ReadReport report;
-  ondemand::parser parser(most_bytes);
-  int number = 0;
+  ondemand::parser parser(Lines::most_bytes);
   std::string line;
-  for (bool ended = false; !ended;) {
-    if (!std::getline(in, line)) break;
-    ended = in.eof();  // the last line, without a line end
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+  while (true) {
+    const auto more = lines->next(line);
+    const int number = lines->number();
     const auto wrong = [&](const std::string& what) {
       return Error{fmt::format("{}:{}: {}", file.string(), number, what), ""};
     };
-    if (line.size() > most_bytes) return wrong(fmt::format("the line is longer than {} MiB", most_bytes >> 20));
+    if (!more) return wrong(more.error().what);
+    if (!*more) break;
+    const bool ended = !lines->whole();  // the last line, without a line end
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     if (!simdjson::validate_utf8(line)) return wrong("the line is not UTF-8");
     const simdjson::padded_string padded(line);
     ondemand::document document;

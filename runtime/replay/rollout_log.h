@@ -26,7 +26,7 @@ struct LoggedRollout {
   int line = 0;
 };
 
-// Reads the file line by line. `use` gets every rollout in order; its error ends the reading. Fields that are not
+// Reads the file line by line; gzip may have packed it. `use` gets every rollout in order; its error ends the reading. Fields that are not
 // needed are skipped, numbers in strings are read as numbers, NaN and null are unscored. Errors name file and line: no
 // JSON, another schema, a field that is compulsory and missing, an infinite reward, a line beyond 64 MiB. A last line
 // that was cut short is left out and counted.

@@ -4,6 +4,7 @@ The authors' figures are those of the README beside the data (K = 10, threshold 
 ones among them). The figures of our own tables are counted by hand or by the plain Python below.
 """
 
+import gzip
 import itertools
 import json
 import os
@@ -231,6 +232,21 @@ class Rollouts(unittest.TestCase):
             answer = allot("replay", GATE, "--rollouts", written(text, "r.jsonl"))
             self.assertEqual(answer.code, 2, text)
             self.assertIn(words, answer.err)
+
+    def test_a_log_that_gzip_has_packed(self):
+        text = log_of(random_groups(3, count=9))
+        plain, packed = written(text, "r.jsonl"), written("", "r.jsonl.gz")
+        pathlib.Path(packed).write_bytes(gzip.compress(text.encode()))
+        one, other = replay(GATE, "--rollouts", plain), replay(GATE, "--rollouts", packed)
+        self.assertEqual(one.pop("source") + ".gz", other.pop("source").replace(packed, plain + ".gz"))
+        self.assertEqual(one, other)
+
+    def test_a_file_without_an_end_is_refused(self):
+        for source in ["--rollouts", "--statistics"]:
+            answer = allot("replay", GATE, source, "/dev/zero")
+            self.assertEqual(answer.code, 2)
+            self.assertIn("the line is longer than 64 MiB", answer.err)
+            self.assertEqual(allot("replay", GATE, source, "/").code, 2)
 
     def test_a_line_that_was_cut_short_is_left_out(self):
         good = log_of({"a": [(["x"], 0.0), (["x"], 1.0)]})
