@@ -82,7 +82,8 @@ bool blank_between(const std::vector<Token>& line, std::size_t at, const std::ve
   const Token& token = line[at];
   if (is(before, "{") || is(token, "}")) return !(is(before, "{") && is(token, "}"));
   if (is(before, "(") || is(before, "[") || is(token, ")") || is(token, "]")) return false;
-  if (is(token, ",") || is(token, ":") || is(token, "?")) return false;
+  if (is(token, ",") || is(token, ":") || is(token, ";")) return false;
+  if (is(token, "?")) return !token.glued;  // `real?`, and the unscored `?` of a scenario
   if (is(token, "..") || is(before, "..") || is(token, ".") || is(before, ".")) return false;
   if (types[at] != 0 || types[at - 1] == '<') return false;
   if (is_minus_sign(line, at - 1)) return false;

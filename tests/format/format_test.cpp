@@ -148,7 +148,7 @@ TEST_CASE("500 damaged layouts are brought back to one") {
 TEST_CASE("blanks within a line") {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"param  x:real=-1.5   in -2..2", "param x: real = -1.5 in -2..2"},
-      {"param x : real ? = 3  -  1", "param x: real? = 3 - 1"},
+      {"param x : real? = 3  -  1", "param x: real? = 3 - 1"},
       {"state m:vec< real,3 > per run=[1,2 , 3]", "state m: vec<real, 3> per run = [1, 2, 3]"},
       {"fn f(a:real,b:real)->real=if a<b then b-a else-a", "fn f(a: real, b: real) -> real = if a < b then b - a else -a"},
       {"hit when 0<reward<=1", "hit when 0 < reward <= 1"},
