@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,34 @@ namespace {
 Exit list_codes() {
   for (const lang::Code* code : lang::all_codes()) fmt::print("{}  {}\n", code->code, code->title);
   return Exit::Good;
+}
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const lang::Code& code) {
+  return {{"code", code.code},
+          {"title", code.title},
+          {"explanation", code.explanation},
+          {"wrong", code.wrong},
+          {"right", code.right}};
+}
+
+// All codes, one code, or the entries of a name.
+Exit help_json(const std::string& word) {
+  Json all = Json::array();
+  for (const lang::Code* code : lang::all_codes()) {
+    if (word.empty() || code == lang::find_code(word)) all.push_back(to_json(*code));
+  }
+  for (const bool after_dot : {false, true}) {
+    for (const lang::reference::Entry* entry : lang::reference::find(word, after_dot)) {
+      all.push_back({{"name", entry->name},
+                     {"kind", lang::reference::name(entry->kind)},
+                     {"signature", entry->signature},
+                     {"doc", entry->doc}});
+    }
+  }
+  fmt::print("{}\n", all.dump(2));
+  return all.empty() ? Exit::Misuse : Exit::Good;
 }
 
 // What a name of the language means; false where there is none.
@@ -64,16 +93,18 @@ void add_help(CLI::App& app, Exit& exit) {
   auto word = std::make_shared<std::string>();
   auto reference = std::make_shared<bool>(false);
   auto textmate = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("help", "Explain the code of a diagnostic, or a name of the language");
   command->add_option("CODE", *word,
                       "a code such as E0118, or a name such as hit_rate; without one all codes are listed");
   command->add_flag("--reference", *reference, "all functions, facts, words and codes as one Markdown page");
   command->add_flag("--textmate", *textmate, "the language's colours for editors, as a TextMate grammar");
+  command->add_flag("--json", *json, "one JSON array: a code, or a name of the language, an element");
   command->footer("examples:\n  allot help E0118\n  allot help mean_pairwise");
-  command->callback([word, reference, textmate, &exit] {
+  command->callback([word, reference, textmate, json, &exit] {
     if (*reference) fmt::print("{}", lang::reference::markdown());
     if (*textmate) fmt::print("{}", lang::reference::textmate_grammar());
-    exit = *reference || *textmate ? Exit::Good : help(*word);
+    exit = *reference || *textmate ? Exit::Good : *json ? help_json(*word) : help(*word);
   });
 }
 

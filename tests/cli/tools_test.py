@@ -148,7 +148,15 @@ class Help(unittest.TestCase):
         self.assertEqual(near.code, 2)
         self.assertIn("did you mean hit_rate?", near.err)
 
-    def test_every_code_has_a_page_with_an_example_or_says_why_not(self):
+    def test_json(self):
+        codes = allot("help", "--json").json()
+        self.assertEqual([each["code"] for each in codes], sorted(each["code"] for each in codes))
+        self.assertTrue(all(each["wrong"] and each["right"] for each in codes))
+        self.assertEqual([each["code"] for each in allot("help", "e0118", "--json").json()], ["E0118"])
+        self.assertEqual(allot("help", "clamp", "--json").json()[0]["kind"], "function")
+        self.assertEqual(allot("help", "no_such_name", "--json").code, 2)
+
+    def test_every_code_has_a_page(self):
         listed = re.findall(r"^([EW]\d{4})  ", allot("help").out, re.MULTILINE)
         self.assertGreaterEqual(len(listed), 50)
         for code in listed[::7]:
