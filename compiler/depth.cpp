@@ -14,7 +14,7 @@ using lang::Op;
 std::vector<NodeId> children(const Handler& handler, const Node& node) {
   std::vector<NodeId> all = node.args;
   if (node.op == Op::Let) all.push_back(handler.lets[static_cast<std::size_t>(node.index)].value);
-  if (node.loop >= 0 && (node.op == Op::Reduce || node.op == Op::Map)) {
+  if (node.loop >= 0 && (node.op == Op::Reduce || node.op == Op::Map || node.op == Op::Allot)) {
     const NodeId source = handler.loops[static_cast<std::size_t>(node.loop)].source;
     if (source >= 0) all.push_back(source);
   }

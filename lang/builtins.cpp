@@ -1,6 +1,7 @@
 #include "lang/builtins.h"
 
 #include <array>
+#include <limits>
 
 namespace allot::lang {
 namespace {
@@ -51,13 +52,17 @@ constexpr std::array table{
             "The smallest int not below x, in the unit of x. Overflow fault beyond 64 bits.", 1},
     Builtin{"round_even", real_argument, ResultKind::Int, false,
             "The int nearest to x, halves to the even one, in the unit of x. Overflow fault beyond 64 bits.", 1},
-    Builtin{"sqrt", real_argument, ResultKind::Real, false, "The square root of x. Domain fault for x < 0."},
-    Builtin{"exp", real_argument, ResultKind::Real, false, "e to the x. Not-finite fault where it overflows."},
-    Builtin{"log", real_argument, ResultKind::Real, false, "The natural logarithm of x. Domain fault for x <= 0."},
+    Builtin{"sqrt", real_argument, ResultKind::Real, false, "The square root of x. Domain fault for x < 0.", 0,
+            Curve{0, Bend::Concave, true, 0}},
+    Builtin{"exp", real_argument, ResultKind::Real, false, "e to the x. Not-finite fault where it overflows.", 0,
+            Curve{0, Bend::Convex, true, -std::numeric_limits<double>::infinity()}},
+    Builtin{"log", real_argument, ResultKind::Real, false, "The natural logarithm of x. Domain fault for x <= 0.", 0,
+            Curve{0, Bend::Concave, true, 0}},
     Builtin{
         "pow", pow_arguments, ResultKind::Real, false,
         "base to the exponent. Domain fault for a negative base with a broken exponent and for 0 to a negative one; "
         "not-finite fault where it overflows."},
+    Builtin{"tanh", real_argument, ResultKind::Real, false, "The hyperbolic tangent of x, in -1..1."},
     // vectors; undefined elements are left out
     Builtin{"variance", spread_arguments, ResultKind::Real, true,
             "Sum of squared distances from the mean over n - ddof, of the n defined elements. ddof is 0 or 1, else a "
@@ -102,10 +107,16 @@ constexpr std::array table{
     Builtin{
         "hit_utility", belief_count, ResultKind::Prob, false,
         "The chance of at least one hit in n more rollouts, 1 - (b)_n / (a + b)_n with rising factorials; 0 for n = "
-        "0. Concave in n >= 0. Domain fault for n < 0. HORA, arXiv:2605.07114."},
+        "0. Concave in n >= 0. Domain fault for n < 0. HORA, arXiv:2605.07114.",
+        0, Curve{1, Bend::Concave, true, 0}},
     Builtin{"flat_prob", rate_count, ResultKind::Prob, false,
-            "The chance that n rollouts all hit or all miss at hit rate p: p^n + (1 - p)^n; 1 for n < 2. Domain "
-            "fault for p outside 0..1 or n < 0."},
+            "The chance that n rollouts all hit or all miss at hit rate p: p^n + (1 - p)^n; 1 for n < 2. Convex in "
+            "n >= 1. Domain fault for p outside 0..1 or n < 0.",
+            0, Curve{1, Bend::Convex, false, 1}},
+    Builtin{"any_prob", rate_count, ResultKind::Prob, false,
+            "The chance that at least one of n rollouts hits at hit rate p: 1 - (1 - p)^n; 0 for n = 0. Concave in n >= "
+            "0. Domain fault for p outside 0..1 or n < 0.",
+            0, Curve{1, Bend::Concave, true, 0}},
 };
 
 }  // namespace

@@ -38,6 +38,15 @@ enum class ResultKind {
   IntVector, RealVector   // over Scope::List
 };
 
+// How a function bends in one of its arguments while the others stay: what `allot` may take for granted.
+enum class Bend { None, Concave, Convex };
+struct Curve {
+  int argument = 0;
+  Bend bend = Bend::None;
+  bool rises = false;      // never falls; else it never rises
+  double from = 0;         // where the argument is at least so large
+};
+
 struct Builtin {
   std::string_view name;
   std::span<const Argument> arguments;
@@ -45,6 +54,7 @@ struct Builtin {
   bool result_optional;    // may be undefined (a mean of nothing)
   std::string_view doc;    // what it gives, range, what is undefined, source of the formula
   int keeps_unit = 0;      // Int and Real results: the unit of the first argument to this power; 0: a plain number
+  Curve curve = {};
 };
 
 std::span<const Builtin> builtins();

@@ -105,6 +105,24 @@ constexpr std::array table{
          "This is computed from literals alone, and has no result: a division by zero, a number that does not fit.",
          "policy p\non finish of group g { when 1 / 0 > g.scored then drop }\n",
          "policy p\non finish of group g { when 1 / 2 > g.scored then drop }\n"},
+    Code{"E0240", "cannot be allotted exactly",
+         "Where the utility is known to be concave in the count, giving each unit where it adds most is exact. Elsewhere "
+         "every count is tried, and for that HI - LO needs a bound of at most 4096: a number, or a parameter with a range.",
+         "policy p\nparam most: rollouts = 8\non finish of group g {\n"
+         "  report given = sum(allot 8 over t in [1.0, 2.0], n in 0..most maximizing 0 - (n - t) * (n - t))\n"
+         "  train\n}\n",
+         "policy p\nparam most: rollouts = 8 in 1..64\non finish of group g {\n"
+         "  report given = sum(allot 8 over t in [1.0, 2.0], n in 0..most maximizing 0 - (n - t) * (n - t))\n"
+         "  train\n}\n"},
+    Code{"E0241", "not concave yet",
+         "Some functions bend the right way only from some count on: a group of one is never mixed, so its first rollout "
+         "adds nothing and greed would stop there. Let LO be where it begins.",
+         "policy p\non finish of group g {\n"
+         "  report given = sum(allot 8 rollouts over p in [0.2, 0.5], n in 0..8 maximizing 1 - flat_prob(p, n))\n"
+         "  train\n}\n",
+         "policy p\non finish of group g {\n"
+         "  report given = sum(allot 8 rollouts over p in [0.2, 0.5], n in 1..8 maximizing 1 - flat_prob(p, n))\n"
+         "  train\n}\n"},
     // ---- decision points
     Code{"E0301", "not known yet",
          "At `select`, `size` and while rollouts run no reward is known. They exist from `result` on, advantages at `shape`.",

@@ -15,6 +15,10 @@ struct Limits {
   int errors = 50;                       // shown for one file; the rest is counted
   std::size_t kept_errors = 5000;        // kept before they are sorted by place
   std::size_t shown_name = 100;          // letters of a word in a message; what is longer is cut
+  std::int64_t allotted_units = 1 << 22; // that one allotment gives out one by one: each asks its utility once
+  std::int64_t allotted_span = 4096;     // HI - LO where the utility is not concave, so that the work has a bound
+  std::int64_t allotted_cells = 1 << 20; // and items times units that can be given out there: memory
+  std::int64_t allotted_steps = 1 << 27; // and those times HI - LO: about a quarter of a second
   std::size_t string_bytes = 4096;       // of one message
 };
 

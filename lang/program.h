@@ -47,6 +47,7 @@ enum class Op {
   ToReal,       // Int to Real
   Call,         // index into builtins(); strict in all arguments, left to right
   Reduce,       // over `loop`: args[0] body, args[1] where (optional); index is a Reduction
+  Allot,        // over `loop`: args budget, LO, HI, utility (or weight); index into Handler::allotments; counts, a vector
   Map,          // over `loop`: args[0] body, args[1] where (optional); a vector
   ListOf        // a vector of its args
 };
@@ -57,6 +58,21 @@ enum class Reduction { Sum, Count, Mean, Min, Max, Any, All };
 struct Loop {
   Scope scope = Scope::Rollouts;
   NodeId source = -1;  // a vector-valued node to walk instead of a scope; Element with index -1 is its element
+};
+
+enum class Solver {
+  Greedy,       // the utility is concave on LO..HI
+  Exact,        // it may be anything: all counts are tried
+  Proportional  // the last operand is a weight that does not look at the count
+};
+
+// How an allotment is solved (runtime/allocation). Its last operand is maximised; `minimizing F` has become −F.
+struct Allotment {
+  Solver solver = Solver::Greedy;
+  std::int32_t counts = -1;  // the loop whose Position is the count n; nothing walks it but the solver
+  std::int64_t span = 0;     // Exact: the most that HI - LO can be
+  std::string why;           // for people: how the checker came to the solver
+  Span place;
 };
 
 struct Node {
@@ -185,6 +201,7 @@ struct Handler {
   std::vector<ReadKey> reads;
   std::vector<ReadKey> columns;
   std::vector<Loop> loops;
+  std::vector<Allotment> allotments;
   std::vector<Let> lets;                // those that no Scope and no ForEach owns are fresh at each call
   std::vector<Node> nodes;
   std::vector<Rule> rules;
@@ -249,7 +266,8 @@ struct Program {
 // Text to program. Diagnostics are filled in any case; the program is there where none of them is an error.
 std::optional<Program> check(std::shared_ptr<const Source> source, Diagnostics& diagnostics);
 
-// One expression without facts (`allot eval`), as a program with one handler of point Eval and one Report.
+// One expression without facts (`allot eval`), as a program with one handler of point Eval: one Report, or for a vector
+// one rule whose `amount` it is.
 std::optional<Program> check_expression(std::shared_ptr<const Source> source, Diagnostics& diagnostics);
 
 // Values for all parameters, from defaults and `--set name=value`. An unknown name, a bad value or one out of range is

@@ -40,7 +40,8 @@ enum class ExprKind {
                   // with this as its only argument; [body for x in source] a List with it
   List,         // args
   Record,       // text: "group", …; labels[i]: args[i]       group { actions: …, turn: 10 }
-  Allot,        // allot BUDGET over x in XS, n in LO..HI maximizing F: parsed, refused by the checker for now
+  Allot,        // allot BUDGET over x in XS, n in LO..HI maximizing F: labels x, n; text maximizing | minimizing |
+                // in proportion to; args budget, XS, LO, HI, F
 };
 
 struct StringPart {

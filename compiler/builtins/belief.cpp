@@ -71,11 +71,23 @@ FaultKind hit_utility(const Value* arguments, Value& result, Scratch&) noexcept 
   return give(result, math::beta_hit(of, static_cast<int>(count)));
 }
 
-FaultKind flat_prob(const Value* arguments, Value& result, Scratch&) noexcept {
+namespace {
+
+FaultKind chance(const Value* arguments, Value& result, double (*compute)(double, int) noexcept) noexcept {
   const double p = real(arguments[0]);
   const std::int64_t count = integer(arguments[1]);
   if (!(p >= 0 && p <= 1) || !countable(count)) return FaultKind::Domain;
-  return give(result, math::flat_prob(p, static_cast<int>(count)));
+  return give(result, compute(p, static_cast<int>(count)));
+}
+
+}  // namespace
+
+FaultKind flat_prob(const Value* arguments, Value& result, Scratch&) noexcept {
+  return chance(arguments, result, math::flat_prob);
+}
+
+FaultKind any_prob(const Value* arguments, Value& result, Scratch&) noexcept {
+  return chance(arguments, result, math::any_prob);
 }
 
 }  // namespace allot::compiler::builtins

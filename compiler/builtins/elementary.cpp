@@ -20,6 +20,10 @@ FaultKind log(const Value* arguments, Value& result, Scratch&) noexcept {
   return x <= 0 ? FaultKind::Domain : give(result, math::log(x));
 }
 
+FaultKind tanh(const Value* arguments, Value& result, Scratch&) noexcept {
+  return give(result, math::tanh(real(arguments[0])));
+}
+
 FaultKind pow(const Value* arguments, Value& result, Scratch&) noexcept {
   const double base = real(arguments[0]);
   const double exponent = real(arguments[1]);

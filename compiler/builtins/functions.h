@@ -19,6 +19,7 @@ FaultKind sqrt(const Value*, Value&, Scratch&) noexcept;
 FaultKind exp(const Value*, Value&, Scratch&) noexcept;
 FaultKind log(const Value*, Value&, Scratch&) noexcept;
 FaultKind pow(const Value*, Value&, Scratch&) noexcept;
+FaultKind tanh(const Value*, Value&, Scratch&) noexcept;
 
 // spread.cpp: one value from a vector, undefined elements left out
 FaultKind variance(const Value*, Value&, Scratch&) noexcept;
@@ -42,5 +43,6 @@ FaultKind beta_learnability(const Value*, Value&, Scratch&) noexcept;
 FaultKind prob_mixed(const Value*, Value&, Scratch&) noexcept;
 FaultKind hit_utility(const Value*, Value&, Scratch&) noexcept;
 FaultKind flat_prob(const Value*, Value&, Scratch&) noexcept;
+FaultKind any_prob(const Value*, Value&, Scratch&) noexcept;
 
 }  // namespace allot::compiler::builtins

@@ -26,6 +26,7 @@ constexpr std::array entries{
     Entry{"exp", builtins::exp},
     Entry{"log", builtins::log},
     Entry{"pow", builtins::pow},
+    Entry{"tanh", builtins::tanh},
     Entry{"variance", builtins::variance},
     Entry{"std", builtins::deviation},
     Entry{"size", builtins::size},
@@ -41,6 +42,7 @@ constexpr std::array entries{
     Entry{"prob_mixed", builtins::prob_mixed},
     Entry{"hit_utility", builtins::hit_utility},
     Entry{"flat_prob", builtins::flat_prob},
+    Entry{"any_prob", builtins::any_prob},
 };
 
 bool finite(const Value& value) noexcept {

@@ -74,6 +74,7 @@ bool Walk::value(NodeId id, Value& out) noexcept {
     case Op::Assume: return assume(id, out);
     case Op::Call: return call(id, out);
     case Op::Reduce: return reduce(id, out);
+    case Op::Allot: return allot(id, out);
     case Op::Map: return map(id, out);
     case Op::ListOf: return list(id, out);
   }

@@ -84,6 +84,9 @@ class Walk {
   bool mean(lang::NodeId id, Value& out) noexcept;
   bool map(lang::NodeId id, Value& out) noexcept;
   bool list(lang::NodeId id, Value& out) noexcept;
+  // allot.cpp
+  bool present(lang::NodeId id, lang::NodeId whole, Value& out) noexcept;
+  bool allot(lang::NodeId id, Value& out) noexcept;
 
   const lang::Handler& handler_;
   std::span<const Function> functions_;

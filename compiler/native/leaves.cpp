@@ -91,6 +91,7 @@ Operand Lowering::emit(NodeId id) {
     }
     case Op::Call: return call(id);
     case Op::Reduce: return reduce(id);
+    case Op::Allot: return allot(id);
     case Op::Map: return map(id);
     case Op::ListOf: return list(id);
   }

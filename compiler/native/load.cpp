@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "compiler/allotment.h"
 #include "compiler/builtins/table.h"
 #include "compiler/native/abi.h"
 #include "runtime/math/sum.h"
@@ -32,12 +33,31 @@ std::int32_t mean_of(const double* values, std::int64_t count, double* result) n
   return mean ? 1 : 0;
 }
 
+Allotting* open_allotment(Scratch& scratch, lang::Solver solver, std::int64_t budget, std::int64_t items) noexcept {
+  return Allotting::open(scratch, solver, budget, items);
+}
+FaultKind set_bounds(Allotting& solver, std::int64_t item, std::int64_t low, std::int64_t high) noexcept {
+  return solver.bounds(item, low, high);
+}
+FaultKind begin_allotment(Allotting& solver, Scratch& scratch) noexcept { return solver.begin(scratch); }
+std::int32_t ask_allotment(Allotting& solver, std::int64_t& item, std::int64_t& count) noexcept {
+  return solver.ask(item, count) ? 1 : 0;
+}
+FaultKind tell_allotment(Allotting& solver, double value) noexcept { return solver.tell(value); }
+const Cell* allotted_counts(Allotting& solver) noexcept { return solver.counts(); }
+
 double remainder_of(double a, double b) noexcept { return std::fmod(a, b); }
 
 std::vector<native::Symbol> symbols() {
   return {{"allot_take", reinterpret_cast<void*>(&take)},
           {"allot_call", reinterpret_cast<void*>(&call_builtin)},
           {"allot_mean", reinterpret_cast<void*>(&mean_of)},
+          {"allot_open", reinterpret_cast<void*>(&open_allotment)},
+          {"allot_bounds", reinterpret_cast<void*>(&set_bounds)},
+          {"allot_begin", reinterpret_cast<void*>(&begin_allotment)},
+          {"allot_ask", reinterpret_cast<void*>(&ask_allotment)},
+          {"allot_tell", reinterpret_cast<void*>(&tell_allotment)},
+          {"allot_counts", reinterpret_cast<void*>(&allotted_counts)},
           {"allot_remainder", reinterpret_cast<void*>(&remainder_of)}};
 }
 

@@ -37,11 +37,7 @@ void Lowering::walk(std::int32_t loop, llvm::Value* size, const std::function<vo
   enter(head);
   ir_.CreateCondBr(ir_.CreateICmpSLT(ir_.CreateLoad(i64, cursor.position), size), inside, done);
   enter(inside);
-  const Lets before = known_;
-  ++loop_depth_;
-  body(done);
-  --loop_depth_;
-  known_ = before;
+  inside_loop([&] { body(done); });
   ir_.CreateStore(ir_.CreateAdd(ir_.CreateLoad(i64, cursor.position), ir_.getInt64(1)), cursor.position);
   ir_.CreateBr(head);
   enter(done);

@@ -103,6 +103,10 @@ class Lowering {
   Operand mean(lang::NodeId id);
   Operand map(lang::NodeId id);
   Operand list(lang::NodeId id);
+  // allot.cpp
+  Operand present(lang::NodeId id, lang::NodeId whole);
+  void inside_loop(const std::function<void()>& body);
+  Operand allot(lang::NodeId id);
   // calls.cpp
   llvm::FunctionCallee runtime(const char* name, llvm::Type* result, std::vector<llvm::Type*> arguments);
   llvm::Value* take(llvm::Value* cells, lang::NodeId id);

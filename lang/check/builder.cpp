@@ -82,6 +82,11 @@ int Builder::loop(Scope scope, NodeId source) {
   return static_cast<int>(handler.loops.size()) - 1;
 }
 
+int Builder::allotment(Allotment allotment) {
+  handler.allotments.push_back(std::move(allotment));
+  return static_cast<int>(handler.allotments.size()) - 1;
+}
+
 int Builder::let(std::string name, NodeId value) {
   handler.lets.push_back({std::move(name), value});
   return static_cast<int>(handler.lets.size()) - 1;
@@ -109,10 +114,17 @@ NodeId Builder::copy(NodeId id, Copy& state) {
   if (node.op == Op::Element && node.index < 0 && node.loop == state.from && state.element != poison) {
     return copy(state.element);
   }
-  if ((node.op == Op::Reduce || node.op == Op::Map) && !state.loops.contains(node.loop)) {
+  if ((node.op == Op::Reduce || node.op == Op::Map || node.op == Op::Allot) && !state.loops.contains(node.loop)) {
     const Loop inner = handler.loops[static_cast<std::size_t>(node.loop)];
     const NodeId source = inner.source == -1 ? -1 : copy(inner.source, state);
     state.loops[node.loop] = loop(inner.scope, source);
+  }
+  if (node.op == Op::Allot) {
+    Allotment allotment = handler.allotments[static_cast<std::size_t>(node.index)];
+    const int counts = loop(Scope::Single);
+    state.loops[allotment.counts] = counts;
+    allotment.counts = counts;
+    node.index = this->allotment(std::move(allotment));
   }
   if (node.loop >= 0) {
     if (const auto it = state.loops.find(node.loop); it != state.loops.end()) node.loop = it->second;

@@ -34,6 +34,7 @@ class Builder {
   int read(ReadKey key) { return unique(handler.reads, std::move(key)); }
   int column(ReadKey key) { return unique(handler.columns, std::move(key)); }
   int loop(Scope scope, NodeId source = -1);
+  int allotment(Allotment allotment);
   int let(std::string name, NodeId value);
 
   // A copy of `id` in which `from` (a loop) has become `to`. `element` stands for the element of `from`'s own source.

@@ -60,10 +60,7 @@ std::optional<Program> check_expression(std::shared_ptr<const Source> source, Di
   where.eval = true;
   checker::Expressions expressions(policy, builder, where);
   const NodeId value = expressions.check(id);
-  if (value != checker::poison && builder.type(value).vector()) {
-    policy.error("E0221", (*tree)[id].span, "one value can be shown, not " + checker::describe(builder.type(value)), "",
-                 "take one figure of it: `sum(…)`");
-  }
+  const bool vector = value != checker::poison && builder.type(value).vector();
   diagnostics.sort();
   if (diagnostics.has_errors()) return std::nullopt;
   Handler handler = std::move(builder.handler);
@@ -71,6 +68,14 @@ std::optional<Program> check_expression(std::shared_ptr<const Source> source, Di
   handler.subject = Subject::Run;
   handler.text = "expression";
   handler.span = (*tree)[id].span;
+  if (vector) {
+    Rule rule;
+    rule.verdict.amount = value;
+    rule.span = handler.span;
+    handler.rules.push_back(std::move(rule));
+    program.handlers.push_back(std::move(handler));
+    return program;
+  }
   Effect effect;
   effect.kind = EffectKind::Report;
   effect.index = 0;

@@ -110,6 +110,14 @@ class Expressions {
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
   NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
+  // Where `name` is declared between two places of the text: after the word `after`. `otherwise` where it is not found.
+  Span declared_at(std::uint32_t begin, std::uint32_t end, std::string_view after, const std::string& name,
+                   Span otherwise) const;
+
+  // allot.cpp
+  NodeId allot(tree::ExprId id);
+  NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
+  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts);
 
   // calls.cpp
   NodeId call(tree::ExprId id);

@@ -280,19 +280,21 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
   return loop;
 }
 
+Span Expressions::declared_at(std::uint32_t begin, std::uint32_t end, std::string_view after, const std::string& name,
+                              Span otherwise) const {
+  const std::string_view between = policy_.source.text({begin, end});
+  const std::size_t word = between.find(after);
+  const std::size_t at = word == std::string_view::npos ? word : between.find(name, word + after.size());
+  if (at == std::string_view::npos) return otherwise;
+  const std::uint32_t found = begin + static_cast<std::uint32_t>(at);
+  return {found, found + static_cast<std::uint32_t>(name.size())};
+}
+
 // [body for x in source where cond], or f(…) of it. A Map without `where` keeps the scope of what it walks.
 NodeId Expressions::comprehension(tree::ExprId id, std::optional<Reduction> reduction) {
   const tree::Expr& e = expr(id);
-  // Where the variable stands: after the word `for`.
-  const std::uint32_t after_body = expr(e.args[0]).span.end;
-  const std::string_view between = policy_.source.text({after_body, expr(e.args[1]).span.begin});
-  const std::size_t word = between.find("for");
-  const std::size_t at = word == std::string_view::npos ? word : between.find(e.text, word + 3);
-  Span variable = e.span;
-  if (at != std::string_view::npos) {
-    variable.begin = after_body + static_cast<std::uint32_t>(at);
-    variable.end = variable.begin + static_cast<std::uint32_t>(e.text.size());
-  }
+  const Span variable =
+      declared_at(expr(e.args[0]).span.end, expr(e.args[1]).span.begin, "for", e.text, e.span);
   const int loop = open_loop(e.args[1], {e.text, variable});
   const bool filtered = e.args.size() > 2;
   const NodeId filter = filtered ? condition(e.args[2]) : -1;

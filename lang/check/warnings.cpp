@@ -1,52 +1,13 @@
 #include "lang/check/warnings.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
+#include "lang/check/range.h"
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct Interval {
-  double low = -infinity;
-  double high = infinity;
-};
-
-const ReadKey& key(const Builder& builder, const Node& node) {
-  const std::vector<ReadKey>& keys = node.op == Op::Read ? builder.handler.reads : builder.handler.columns;
-  return keys[static_cast<std::size_t>(node.index)];
-}
-
-// Where a value can lie, as far as its kind tells.
-Interval range(const Policy& policy, const Builder& builder, NodeId id) {
-  const Node& node = builder[id];
-  if (const std::optional<Cell> value = builder.value(id); value && value->defined != 0) {
-    const double x = node.type.base == Base::Int ? static_cast<double>(value->integer()) : value->real();
-    return {x, x};
-  }
-  if (node.op == Op::Parameter) {
-    const Parameter& parameter = policy.program.parameters[static_cast<std::size_t>(node.index)];
-    return {parameter.low.value_or(-infinity), parameter.high.value_or(infinity)};
-  }
-  if (node.op == Op::Assume || node.op == Op::ToReal) return range(policy, builder, node.args[0]);
-  if (node.op == Op::Let)
-    return range(policy, builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
-  if (node.op == Op::Coalesce) {
-    const Interval a = range(policy, builder, node.args[0]);
-    const Interval b = range(policy, builder, node.args[1]);
-    return {std::min(a.low, b.low), std::max(a.high, b.high)};
-  }
-  if (node.type.prob) return {0, 1};
-  if (node.op != Op::Read && !(node.op == Op::Element && node.index >= 0)) return {};
-  const Fact fact = key(builder, node).fact;
-  const bool never_negative = node.type.base == Base::Int || fact == Fact::RewardVariance || fact == Fact::RewardStd ||
-                              fact == Fact::PairwiseMean || fact == Fact::PairwiseMin || fact == Fact::PairwiseMax ||
-                              fact == Fact::ActionEntropy || fact == Fact::Entropy;
-  return {never_negative ? 0 : -infinity, infinity};
-}
 
 bool comparison(Op op) {
   return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
@@ -68,8 +29,9 @@ std::optional<bool> settled(const Policy& policy, const Builder& builder, NodeId
     return a && b ? std::optional(!wins) : std::nullopt;
   }
   if (!comparison(node.op) || !numeric(builder.type(node.args[0]))) return std::nullopt;
-  Interval a = range(policy, builder, node.args[0]);
-  Interval b = range(policy, builder, node.args[1]);
+  Ranges ranges(policy, builder);
+  Interval a = ranges.of(node.args[0]);
+  Interval b = ranges.of(node.args[1]);
   if (node.op == Op::Greater || node.op == Op::GreaterEqual) std::swap(a, b);
   const bool strict = node.op == Op::Less || node.op == Op::Greater;
   if (strict ? a.high < b.low : a.high <= b.low) return true;
@@ -81,7 +43,7 @@ bool is_reward_mean(const Builder& builder, NodeId id) {
   const Node& node = builder[id];
   switch (node.op) {
     case Op::Read:
-      return key(builder, node).fact == Fact::RewardMean;
+      return key_of(builder, node).fact == Fact::RewardMean;
     case Op::Assume:
     case Op::Coalesce:
       return is_reward_mean(builder, node.args[0]);
@@ -90,7 +52,7 @@ bool is_reward_mean(const Builder& builder, NodeId id) {
     case Op::Reduce: {
       const Node& body = builder[node.args[0]];
       return node.index == static_cast<int>(Reduction::Mean) && body.op == Op::Element && body.index >= 0 &&
-             (key(builder, body).fact == Fact::Reward || key(builder, body).fact == Fact::RawReward);
+             (key_of(builder, body).fact == Fact::Reward || key_of(builder, body).fact == Fact::RawReward);
     }
     default:
       return false;

@@ -23,7 +23,7 @@ struct CheckOptions {
   std::vector<std::string> settings;
   bool json = false;
   std::int64_t max_cost = 0;         // 0: no limit
-  Sizes sizes = {64, 64, 64, 100};   // rollouts of a group, groups, prompts, turns
+  Sizes sizes = {64, 64, 64, 100, 4096};   // rollouts of a group, groups, prompts, turns, units of an allotment
 };
 
 std::string counted(std::size_t count, std::string_view thing) {
@@ -119,8 +119,9 @@ void add_check(CLI::App& app, Exit& exit) {
       command->add_option("--max-cost", options->max_cost,
                           "fail where a handler's worst case is more evaluations than this, at the sizes below")
           ->check(CLI::PositiveNumber);
-  constexpr const char* names[] = {"--rollouts", "--groups", "--prompts", "--turns"};
-  constexpr const char* meanings[] = {"of a group, for --max-cost", "of a batch", "of a batch or pool", "of a rollout"};
+  constexpr const char* names[] = {"--rollouts", "--groups", "--prompts", "--turns", "--units"};
+  constexpr const char* meanings[] = {"of a group, for --max-cost", "of a batch", "of a batch or pool", "of a rollout",
+                                       "given out by one `allot`"};
   for (std::size_t i = 0; i < options->sizes.size(); ++i) {
     command->add_option(names[i], options->sizes[i], meanings[i])
         ->needs(max_cost)

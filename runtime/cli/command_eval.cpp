@@ -1,5 +1,6 @@
 // allot eval: the value of one expression, by the evaluator.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -24,6 +25,7 @@ struct EvalOptions {
 struct Answer {
   compiler::FaultKind fault = compiler::FaultKind::None;
   lang::Cell value;
+  std::vector<lang::Cell> elements;  // of a vector
   lang::Type type;
 };
 
@@ -53,25 +55,41 @@ Answer evaluate(const lang::Program& program) {
   frame.scope_sizes = sizes.data();
   frame.scratch = &scratch;
   compiler::evaluate(program)->decide(0, frame, outcome);
-  return {outcome.fault, report, handler.nodes[static_cast<std::size_t>(handler.effects.front().value)].type};
+  const bool vector = !handler.rules.empty();
+  const lang::NodeId node = vector ? handler.rules.front().verdict.amount : handler.effects.front().value;
+  return {outcome.fault,
+          vector ? lang::Cell{} : report,
+          {outcome.amounts.cells, outcome.amounts.cells + outcome.amounts.size},
+          handler.nodes[static_cast<std::size_t>(node)].type};
 }
 
 // "12 tokens", "0.5", "undefined".
 std::string with_unit(const Answer& answer) {
   std::string text = lang::show(answer.value, answer.type);
+  if (answer.type.vector()) {
+    std::vector<std::string> shown;
+    for (const lang::Cell& element : answer.elements) shown.push_back(lang::show(element, answer.type));
+    text = fmt::format("[{}]", fmt::join(shown, ", "));
+  }
   const std::string unit = lang::to_text(answer.type.unit);
   return answer.value.defined == 0 || unit.empty() ? text : text + " " + unit;
 }
 
+nlohmann::ordered_json to_json(const lang::Cell& cell, const lang::Type& type) {
+  if (cell.defined == 0) return nullptr;
+  switch (type.base) {
+    case lang::Base::Bool: return cell.truth();
+    case lang::Base::Int: return cell.integer();
+    case lang::Base::Real: return cell.real();
+    default: return lang::show(cell, type);
+  }
+}
+
 nlohmann::ordered_json to_json(const Answer& answer) {
-  nlohmann::ordered_json value;
-  if (answer.value.defined != 0) {
-    switch (answer.type.base) {
-      case lang::Base::Bool: value = answer.value.truth(); break;
-      case lang::Base::Int: value = answer.value.integer(); break;
-      case lang::Base::Real: value = answer.value.real(); break;
-      default: value = lang::show(answer.value, answer.type);
-    }
+  nlohmann::ordered_json value = to_json(answer.value, answer.type);
+  if (answer.type.vector()) {
+    value = nlohmann::ordered_json::array();
+    for (const lang::Cell& element : answer.elements) value.push_back(to_json(element, answer.type));
   }
   return {{"value", value},
           {"defined", answer.value.defined != 0},

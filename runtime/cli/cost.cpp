@@ -14,7 +14,7 @@ namespace allot::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> symbols{"n", "g", "p", "t"};
+constexpr std::array<std::string_view, 5> symbols{"n", "g", "p", "t", "u"};
 
 // Counts saturate: a bound that is too large to print is still a bound.
 std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -94,7 +94,7 @@ class Counter {
     const lang::Node& vector = node(id);
     if (vector.type.scope != lang::Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
     if (vector.op == lang::Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
-    if (vector.op == lang::Op::Map) return turns_of(vector.loop);
+    if (vector.op == lang::Op::Map || vector.op == lang::Op::Allot) return turns_of(vector.loop);
     if (vector.op == lang::Op::Let) return length(handler_.lets[static_cast<std::size_t>(vector.index)].value);
     for (const lang::NodeId argument : vector.args) {
       if (node(argument).type.vector()) return length(argument);
@@ -105,6 +105,7 @@ class Counter {
   Polynomial cost(lang::NodeId id) {
     if (id < 0) return {};
     const lang::Node& here = node(id);
+    if (here.op == lang::Op::Allot) return cost_of_allotment(here);
     Polynomial sum(1);
     Polynomial arguments;
     for (const lang::NodeId argument : here.args) {
@@ -119,6 +120,29 @@ class Counter {
       sum += cost(source);
     }
     sum += cost_of_lets(here.owned);
+    return sum;
+  }
+
+  // Each item has its bounds computed once. Greed asks the utility twice an item and once a unit; where every count is
+  // tried it is asked for each, and each is compared with each way to spend the rest.
+  Polynomial cost_of_allotment(const lang::Node& here) {
+    const lang::Allotment& how = handler_.allotments[static_cast<std::size_t>(here.index)];
+    const Polynomial items = turns_of(here.loop);
+    Polynomial sum = cost(here.args[0]);
+    sum += cost(handler_.loops[static_cast<std::size_t>(here.loop)].source);
+    Polynomial bounds = cost(here.args[1]);
+    bounds += cost(here.args[2]);
+    sum += items * bounds;
+    Polynomial asked = items;
+    if (how.solver == lang::Solver::Greedy) {
+      asked = Polynomial(2) * items;
+      asked += Polynomial::units();
+    }
+    if (how.solver == lang::Solver::Exact) {
+      asked = items * Polynomial(how.span + 1);
+      sum += asked * Polynomial::units();
+    }
+    sum += asked * cost(here.args[3]);
     return sum;
   }
 
@@ -154,6 +178,12 @@ Polynomial Polynomial::variable(lang::Scope scope) {
       one.terms_[{}] = 1;
       break;
   }
+  return one;
+}
+
+Polynomial Polynomial::units() {
+  Polynomial one;
+  one.terms_[{0, 0, 0, 0, 1}] = 1;
   return one;
 }
 

@@ -10,16 +10,18 @@
 
 namespace allot::cli {
 
-// Exponents of: rollouts of the group, groups of the batch, prompts of the batch or pool, turns of a rollout.
-using Powers = std::array<std::int8_t, 4>;
+// Exponents of: rollouts of the group, groups of the batch, prompts of the batch or pool, turns of a rollout, units that
+// one allotment gives out.
+using Powers = std::array<std::int8_t, 5>;
 // A size for each.
-using Sizes = std::array<std::int64_t, 4>;
+using Sizes = std::array<std::int64_t, 5>;
 
 class Polynomial {
  public:
   Polynomial() = default;
   explicit Polynomial(std::int64_t constant) { terms_[{}] = constant; }
   static Polynomial variable(lang::Scope scope);  // 1 for Single and List
+  static Polynomial units();
 
   Polynomial& operator+=(const Polynomial& other);
   friend Polynomial operator*(const Polynomial& left, const Polynomial& right);

@@ -169,6 +169,11 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   object["reads"] = describe_reads(handler);
   object["rules"] = rules;
   object["effects"] = describe_effects(program, handler.effects);
+  for (const lang::Allotment& allotment : handler.allotments) {
+    object["allots"].push_back({{"line", program.source->place(allotment.place.begin).line},
+                                {"text", one_line(program.source->text(allotment.place))},
+                                {"solved_by", allotment.why}});
+  }
   object["left_out"] = defaults_of(handler.point);
   object["worst_cost"] = worst_cost(handler).text();
   return object;

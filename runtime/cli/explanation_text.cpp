@@ -68,9 +68,13 @@ void say_handler(std::string& text, const Json& handler) {
                           rule["line"].get<int>(), word(rule, "text"));
     }
   }
+  for (const Json& allotment : handler.value("allots", Json::array())) {
+    text += fmt::format("  allots   line {}: {}; the budget that it leaves is not spent\n", allotment["line"].get<int>(),
+                        word(allotment, "solved_by"));
+  }
   text += fmt::format("  left out {}\n", word(handler, "left_out"));
-  text += fmt::format("  at most  {} evaluations (n rollouts of the group, g groups, p prompts, t turns)\n",
-                      word(handler, "worst_cost"));
+  text += fmt::format("  at most  {} evaluations (n rollouts of the group, g groups, p prompts, t turns{})\n",
+                      word(handler, "worst_cost"), handler.contains("allots") ? ", u units allotted" : "");
 }
 
 void say_defaults(std::string& text, const Json& document) {

@@ -40,4 +40,23 @@ Abandonment abandonment(double flat_at_probe, double flat_at_size, int probe, in
   return result;
 }
 
+WorstAbandonment worst_abandonment(int probe, int size) noexcept {
+  const auto wrong = [&](double p) { return flat_prob(p, probe) - flat_prob(p, size); };
+  // d/dp of p^n + (1 - p)^n, over n.
+  const auto slope = [](double p, int n) { return n * (power(p, n - 1) - power(1.0 - p, n - 1)); };
+  // The share rises from p = 1/2 to its one peak and falls to 0 at p = 1; a grid finds the side, halving the place.
+  constexpr int grid = 1000;
+  int best = 0;
+  for (int i = 1; i < grid; ++i) {
+    if (wrong(0.5 + 0.5 * i / grid) > wrong(0.5 + 0.5 * best / grid)) best = i;
+  }
+  double low = 0.5 + 0.5 * (best > 0 ? best - 1 : 0) / grid;
+  double high = 0.5 + 0.5 * (best + 1) / grid;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = low + (high - low) / 2;
+    (slope(middle, probe) > slope(middle, size) ? low : high) = middle;
+  }
+  return {low, wrong(low)};
+}
+
 }  // namespace allot::math

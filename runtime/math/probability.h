@@ -29,4 +29,12 @@ struct Abandonment {
 };
 Abandonment abandonment(double flat_at_probe, double flat_at_size, int probe, int size) noexcept;
 
+// The single hit rate p in [1/2, 1] at which the share of wrong abandonments A_probe - A_size is largest (1 - p is as
+// bad), and that share. 2 <= probe < size.
+struct WorstAbandonment {
+  double p = 0;
+  double wrong = 0;
+};
+WorstAbandonment worst_abandonment(int probe, int size) noexcept;
+
 }  // namespace allot::math

@@ -259,7 +259,7 @@ NodeId Expression::vector(Base base, int depth) {
       return builder_.add(Op::ListOf, type(base, undefined, Scope::List), items);
     }
     case 4:
-      if (base == Base::Int) return call(base, false, true, depth - 1);
+      if (base == Base::Int) return dice_.once_in(2) ? allot(depth - 1) : call(base, false, true, depth - 1);
       [[fallthrough]];
     default: {
       const NodeId source = dice_.once_in(4) ? vector(Base::Real, depth - 1) : -1;
@@ -272,6 +272,25 @@ NodeId Expression::vector(Base base, int depth) {
       return builder_.add(Op::Map, type(base, undefined, Scope::List), args, -1, loop);
     }
   }
+}
+
+// Mostly bounds that have an allotment; any solver and any utility, concave or not: all engines ask alike.
+NodeId Expression::allot(int depth) {
+  const NodeId budget = dice_.once_in(4) ? scalar(Base::Int, false, depth) : builder_.integer(dice_.below(12));
+  const NodeId source = dice_.once_in(4) ? vector(Base::Real, depth) : -1;
+  const int loop = open(source >= 0 ? Scope::List : dice_.once_in(2) ? Scope::Groups : Scope::Rollouts, source);
+  const int least = dice_.below(2);
+  const NodeId low = builder_.integer(least);
+  const NodeId high = dice_.once_in(6) ? scalar(Base::Int, false, depth) : builder_.integer(least + dice_.below(5));
+  lang::Allotment how;
+  how.solver = static_cast<lang::Solver>(dice_.below(3));
+  how.counts = open(Scope::Single);
+  const NodeId utility = scalar(Base::Real, false, depth);
+  close();
+  close();
+  builder_.handler().allotments.push_back(how);
+  return builder_.add(Op::Allot, type(Base::Int, true, Scope::List), {budget, low, high, utility},
+                      static_cast<int>(builder_.handler().allotments.size()) - 1, loop);
 }
 
 // Mostly an int or a real that most functions take.

@@ -46,6 +46,7 @@ class Expression {
   NodeId truth(bool may, int depth);
   NodeId reduce(Base base, bool may, int depth);
   NodeId call(Base base, bool may, bool of_vector, int depth);
+  NodeId allot(int depth);
   NodeId argument(const lang::Argument& argument, Base number, int depth);
   bool used_let(Base base, bool may, bool of_vector, NodeId& id);
 

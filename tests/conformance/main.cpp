@@ -26,6 +26,7 @@ int main() {
   std::vector<std::string> subjects = {"base"};
   register_statistics(registry);
   register_allocation(registry);
+  register_methods(registry);
 #ifdef ALLOT_WITH_TRAINING
   subjects.emplace_back("training");
 #endif

@@ -29,6 +29,8 @@ class Registry {
 
 void register_statistics(Registry& registry);
 void register_allocation(Registry& registry);
+// Methods, whose rules are asked of the language (language.h).
+void register_methods(Registry& registry);
 // In estimators.cpp, beside the trainer; called where the target allot_training exists and the file is there.
 void register_estimators(Registry& registry);
 
