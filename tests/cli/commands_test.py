@@ -244,6 +244,17 @@ class Explain(unittest.TestCase):
                       "points without a handler", "evict nobody, readmit those whose epoch has come"]:
             self.assertIn(words, answer.out)
 
+    def test_the_solver_of_an_allotment(self):
+        text = ("policy a\non wave of group g {\n"
+                "  let extra = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n)\n"
+                "  let other = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n) * any_prob(p, n)\n"
+                "  sample sum(extra) + sum(other) more\n}\n")
+        answer = allot("explain", policy_file(text))
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertIn("line 3: exact greed: the utility is concave in the count", answer.out)
+        self.assertIn("line 4: every count is tried: no rule tells how", answer.out)
+        self.assertIn("u units allotted", answer.out)
+
     def test_bad_input(self):
         self.assertEqual(allot("explain", policy_file(WRONG)).code, 1)
         self.assertEqual(allot("explain", "/nowhere/at_all.allot").code, 2)

@@ -69,3 +69,16 @@ TEST_CASE("a comprehension costs as much as there are rollouts, a nested one the
   // The body is now a sum of its own: n (n + 1) in place of n.
   CHECK(worst_cost(nested).text() == "n^2 + n + 3");
 }
+
+TEST_CASE("an allotment asks its utility twice an element and once a unit, or once a count") {
+  const auto with = [](const std::string& utility) {
+    return worst_cost(checked("policy p\non finish of group g {\n  report given = sum(allot 9 over x in g.rewards, n in "
+                              "0..4 maximizing " + utility + ")\n}"))
+        .text();
+  };
+  // Greed: the budget, two bounds an element, and (2 n + u) times the utility, here the count turned into a real;
+  // then the sum over the counts.
+  CHECK(with("n") == "7 n + 2 u + 3");
+  // Every count: five an element, each compared with each way to spend the rest, and four nodes each.
+  CHECK(with("n * n") == "5 n u + 23 n + 3");
+}
