@@ -49,7 +49,7 @@ inline FaultKind give(Value& result, math::CheckedInt value) noexcept {
 // Room for plain things in a scratch of cells. Empty with `count` > 0 means: exhausted.
 template <typename T>
 std::span<T> take(Scratch& scratch, std::int64_t count) noexcept {
-  static_assert(alignof(T) <= alignof(Cell) && std::is_trivial_v<T>);
+  static_assert(alignof(T) <= alignof(Cell) && std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
   const std::int64_t cells = (count * static_cast<std::int64_t>(sizeof(T)) + 23) / 24;
   Cell* const memory = scratch.take(cells);
   if (memory == nullptr) return {};

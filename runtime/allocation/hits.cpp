@@ -54,12 +54,18 @@ Classes classes(const math::Beta& prior, std::span<const std::int32_t> hits, std
   return found;
 }
 
-// Gains in grains, `most` a class, falling: the differences that Greedy sees.
-std::vector<double> gains(const std::vector<Class>& all, std::int32_t most) {
+// By class, `most` each: the gain of the k-th unit in grains, falling as Greedy sees it, and beta_hit of k units.
+struct Table {
+  std::vector<double> gains;
+  std::vector<double> utilities;
+};
+
+Table tabulated(const std::vector<Class>& all, std::int32_t most) {
   double largest = 0;
   for (const Class& one : all) largest = std::max(largest, math::beta_hit(one.belief, 1));
   const double unit = grain(largest);
-  std::vector<double> result(all.size() * static_cast<std::size_t>(most), 0.0);
+  const std::size_t size = all.size() * static_cast<std::size_t>(most);
+  Table result{std::vector<double>(size, 0.0), std::vector<double>(size, 0.0)};
   if (!(unit > 0)) return result;
   for (std::size_t c = 0; c < all.size(); ++c) {
     const math::Beta& belief = all[c].belief;
@@ -70,7 +76,9 @@ std::vector<double> gains(const std::vector<Class>& all, std::int32_t most) {
       const double before = 1.0 - missed;
       missed *= (belief.b + j) / (sum + j);
       last = std::min(last, in_grains((1.0 - missed) - before, unit));
-      result[c * static_cast<std::size_t>(most) + static_cast<std::size_t>(j)] = last;
+      const std::size_t place = c * static_cast<std::size_t>(most) + static_cast<std::size_t>(j);
+      result.gains[place] = last;
+      result.utilities[place] = 1.0 - missed;
     }
   }
   return result;
@@ -78,12 +86,13 @@ std::vector<double> gains(const std::vector<Class>& all, std::int32_t most) {
 
 }  // namespace
 
-std::vector<std::int32_t> allot_hits(const math::Beta& prior, std::span<const std::int32_t> hits,
-                                     std::span<const std::int32_t> misses, std::int64_t budget, std::int32_t most) {
+HitAllotment allot_hits(const math::Beta& prior, std::span<const std::int32_t> hits, std::span<const std::int32_t> misses,
+                        std::int64_t budget, std::int32_t most) {
+  HitAllotment result{std::vector<std::int32_t>(hits.size(), 0)};
+  if (hits.empty() || most == 0 || budget == 0) return result;
   Classes found = classes(prior, hits, misses);
-  std::vector<std::int32_t> counts(hits.size(), 0);
-  if (hits.empty() || most == 0 || budget == 0) return counts;
-  const std::vector<double> all = gains(found.all, most);
+  const Table table = tabulated(found.all, most);
+  const std::vector<double>& all = table.gains;
   const auto row = [&](std::size_t c) {
     return std::span(all).subspan(c * static_cast<std::size_t>(most), static_cast<std::size_t>(most));
   };
@@ -115,13 +124,16 @@ std::vector<std::int32_t> allot_hits(const math::Beta& prior, std::span<const st
     Class& one = found.all[c];
     one.at = low > 0 ? static_cast<std::int32_t>(std::ranges::count(row(c), low)) : 0;
   }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const Class& one = found.all[static_cast<std::size_t>(found.of[i])];
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const auto c = static_cast<std::size_t>(found.of[i]);
+    const Class& one = found.all[c];
     const auto more = static_cast<std::int32_t>(std::min<std::int64_t>(one.at, left));
-    counts[i] = one.above + more;
     left -= more;
+    result.counts[i] = one.above + more;
+    if (result.counts[i] == 0) continue;
+    result.utility += table.utilities[c * static_cast<std::size_t>(most) + static_cast<std::size_t>(result.counts[i]) - 1];
   }
-  return counts;
+  return result;
 }
 
 }  // namespace allot::allocation

@@ -14,9 +14,14 @@
 
 namespace allot::allocation {
 
+struct HitAllotment {
+  std::vector<std::int32_t> counts;  // by prompt
+  double utility = 0;                // expected prompts that are hit: the sum of beta_hit in their order
+};
+
 // How many of `budget` rollouts each prompt gets, at most `most` each. Hits and misses of a prompt, none negative, stand
 // at its index; both lists are of one length. budget and most are 0 or more.
-std::vector<std::int32_t> allot_hits(const math::Beta& prior, std::span<const std::int32_t> hits,
-                                     std::span<const std::int32_t> misses, std::int64_t budget, std::int32_t most);
+HitAllotment allot_hits(const math::Beta& prior, std::span<const std::int32_t> hits, std::span<const std::int32_t> misses,
+                        std::int64_t budget, std::int32_t most);
 
 }  // namespace allot::allocation

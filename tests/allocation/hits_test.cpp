@@ -28,14 +28,15 @@ TEST_CASE("very many at once: the counts of greed, one by one") {
       return allot::math::beta_hit(allot::math::observe(prior, hits[i], misses[i]), static_cast<int>(count));
     });
     const auto at_once = allot_hits(prior, hits, misses, budget, most);
-    REQUIRE(std::vector<std::int64_t>(at_once.begin(), at_once.end()) == counts(*one_by_one));
+    REQUIRE(std::vector<std::int64_t>(at_once.counts.begin(), at_once.counts.end()) == counts(*one_by_one));
+    REQUIRE(at_once.utility == Approx(total(*one_by_one)).margin(1e-12));
   }
 }
 
 TEST_CASE("nobody, nothing to give, and no room") {
-  CHECK(allot_hits({1, 1}, {}, {}, 5, 5).empty());
+  CHECK(allot_hits({1, 1}, {}, {}, 5, 5).counts.empty());
   const std::vector<std::int32_t> one = {1}, two = {2};
-  CHECK(allot_hits({1, 1}, one, two, 0, 5) == std::vector<std::int32_t>{0});
-  CHECK(allot_hits({1, 1}, one, two, 5, 0) == std::vector<std::int32_t>{0});
-  CHECK(allot_hits({1, 1}, one, two, 50, 3) == std::vector<std::int32_t>{3});
+  CHECK(allot_hits({1, 1}, one, two, 0, 5).counts == std::vector<std::int32_t>{0});
+  CHECK(allot_hits({1, 1}, one, two, 5, 0).counts == std::vector<std::int32_t>{0});
+  CHECK(allot_hits({1, 1}, one, two, 50, 3).counts == std::vector<std::int32_t>{3});
 }
