@@ -108,10 +108,10 @@ constexpr std::array table{
     Code{"E0240", "cannot be allotted exactly",
          "Where the utility is known to be concave in the count, giving each unit where it adds most is exact. Elsewhere "
          "every count is tried, and for that HI - LO needs a bound of at most 4096: a number, or a parameter with a range.",
-         "policy p\nparam most: rollouts = 8\non finish of group g {\n"
+         "policy p\nparam most: int = 8\non finish of group g {\n"
          "  report given = sum(allot 8 over t in [1.0, 2.0], n in 0..most maximizing 0 - (n - t) * (n - t))\n"
          "  train\n}\n",
-         "policy p\nparam most: rollouts = 8 in 1..64\non finish of group g {\n"
+         "policy p\nparam most: int = 8 in 1..64\non finish of group g {\n"
          "  report given = sum(allot 8 over t in [1.0, 2.0], n in 0..most maximizing 0 - (n - t) * (n - t))\n"
          "  train\n}\n"},
     Code{"E0241", "not concave yet",

@@ -51,6 +51,7 @@ NodeId Expressions::allot(tree::ExprId id) {
     const Span span = declared_at(expr(e.args[1]).span.end, expr(e.args[2]).span.begin, ",", e.labels[1], e.span);
     Binding count = value_binding({e.labels[1], span}, "variable");
     count.used = true;
+    if (budget == poison || low == poison || high == poison) count.meaning = Meaning::Poison;
     count.loop = counts;
     count.node.op = Op::Position;
     count.node.type = unit;

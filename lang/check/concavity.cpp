@@ -109,7 +109,10 @@ class Shapes {
   std::string text(NodeId id) const { return quoted(policy_.text(builder_[id].span)); }
 
   Shape scaled(NodeId factor, const Shape& shape) {
-    if (!of(factor).constant) return stopped(factor, anything);
+    if (!of(factor).constant) {
+      if (obstacle.empty()) obstacle = "both factors of a product look at the count";
+      return anything;
+    }
     const Interval range = ranges_.of(factor);
     if (range.low >= 0) return {false, shape.concave, shape.convex, shape.rises, shape.falls};
     if (range.high <= 0) return flipped({false, shape.concave, shape.convex, shape.rises, shape.falls});

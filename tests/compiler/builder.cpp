@@ -68,8 +68,8 @@ const char* name(Op op) {
   static const char* const names[] = {"Constant", "Parameter", "Read", "Column", "Element", "Position", "State", "Let",
                                       "Scope", "Not", "Negate", "Add", "Subtract", "Multiply", "Divide", "Modulo",
                                       "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "And", "Or",
-                                      "If", "Coalesce", "IsUndefined", "Assume", "ToReal", "Call", "Reduce", "Map",
-                                      "ListOf"};
+                                      "If", "Coalesce", "IsUndefined", "Assume", "ToReal", "Call", "Reduce", "Allot",
+                                      "Map", "ListOf"};
   return names[static_cast<int>(op)];
 }
 

@@ -8,20 +8,22 @@ using allot::test::check;
 
 namespace {
 
-// The solver of an allotment over rates in 0..1 (`p`), beliefs' counts (`s`) and reals of any sign (`x`).
+// The solver of an allotment that may look at a rate (`p`), a count (`s`) and a real of any sign (`x`). Chances over
+// rollouts take a count of rollouts, everything else a plain one.
 std::optional<Solver> solver(const std::string& bounds, const std::string& utility) {
+  const bool rollouts = utility.find("prob(") != std::string::npos || utility.find("hit_") != std::string::npos ||
+                        utility.find("prob_mixed") != std::string::npos;
   const auto checked = check(
       "policy q\nparam most: int = 8 in 0..64\nparam odd: real = 1\nparam p: prob = 0.5\nparam s: int = 2 in 0..9\n"
       "on finish of group g {\n  let x = g.reward_mean ?? odd\n"
-      "  report given = sum(allot 9 over i in [0, 1], n in " + bounds + " " + utility +
-      ") + (if x > p and s < most then i64() else 0)\n}\n"
-      "fn i64() -> int = 0\n");
+      "  report given = sum(allot " + std::string(rollouts ? "9 rollouts" : "9") + " over i in [0, 1], n in " + bounds +
+      " " + utility + ")\n  report used = if x > p and s < most then 1 else 0\n}\n");
   INFO(checked.shown);
   if (!checked.program) return std::nullopt;
   return checked.program->handlers[0].allotments.at(0).solver;
 }
 
-std::optional<Solver> maximizing(const std::string& utility, const std::string& bounds = "0..most") {
+std::optional<Solver> maximizing(const std::string& utility, const std::string& bounds = "0..8") {
   return solver(bounds, "maximizing " + utility);
 }
 
@@ -30,35 +32,35 @@ std::optional<Solver> maximizing(const std::string& utility, const std::string& 
 TEST_CASE("rules that keep a curve concave") {
   for (const char* utility :
        {"n", "3 * n - 5", "p * n", "x * n", "hit_utility(beta(1 + s, 1), n)", "any_prob(p, n)",
-        "2 * any_prob(p, n) + p * any_prob(0.5, n)", "any_prob(p, n) - 0.01 * n", "-pow(p, n)", "1 - pow(1 - p, n)",
-        "min(n, s + 1)", "min(any_prob(p, n), 0.1 * n)", "sqrt(n)", "sqrt(1 + any_prob(p, n))", "log(1 + n)",
+        "2 * any_prob(p, n) + p * any_prob(0.5, n)", "any_prob(p, n) - 0.01 * (n / 1 rollout)", "-pow(p, n)", "1 - pow(1 - p, n)",
+        "min(n, s + 1)", "min(any_prob(p, n), 0.1 * (n / 1 rollout))", "sqrt(n)", "sqrt(1 + any_prob(p, n))", "log(1 + n)",
         "if x > 0 then any_prob(p, n) else 0.0", "-exp(0.5 * n)", "any_prob(p, n) / 2", "p * (1 - p) * any_prob(p, n)",
         "any_prob(p, 2 * n + 1)", "x", "pow(n, 0.5)", "-pow(n, 2)", "-1 / (n + 1)", "(0 - 2) * pow(p, n)"}) {
     INFO(utility);
     CHECK(maximizing(utility) == Solver::Greedy);
   }
-  CHECK(maximizing("1 - flat_prob(p, n)", "1..most") == Solver::Greedy);
-  CHECK(maximizing("(1 - flat_prob(p, n)) * p * (1 - p) * (1 - p)", "2..most") == Solver::Greedy);
-  CHECK(solver("2..most", "minimizing p * (1 - p) / (n - 1)") == Solver::Greedy);
-  CHECK(solver("2..most", "minimizing flat_prob(p, n)") == Solver::Greedy);
-  CHECK(solver("0..most", "in proportion to p") == Solver::Proportional);
+  CHECK(maximizing("1 - flat_prob(p, n)", "1..8") == Solver::Greedy);
+  CHECK(maximizing("(1 - flat_prob(p, n)) * p * (1 - p) * (1 - p)", "2..8") == Solver::Greedy);
+  CHECK(solver("2..8", "minimizing p * (1 - p) / (n - 1)") == Solver::Greedy);
+  CHECK(solver("2..8", "minimizing flat_prob(p, n)") == Solver::Greedy);
+  CHECK(solver("0..8", "in proportion to p") == Solver::Proportional);
 }
 
 TEST_CASE("what no rule shows is tried count by count, within the bound of HI") {
   for (const char* utility :
        {"any_prob(p, n) * any_prob(p, n)", "pow(p, n)", "x * any_prob(p, n)", "n * n", "max(n, s)", "exp(n * 0.1)",
         "any_prob(p, n mod 3)", "if n > 2 then 1.0 else 0.0", "prob_mixed(beta(1, 1), hits: 1, misses: 0, size: n)",
-        "abs(n - s)", "sqrt(pow(p, n))", "-any_prob(p, n)", "any_prob(0.1 * n / 6.4, s)", "pow(n, x)", "-1 / n * x"}) {
+        "abs(n - s)", "sqrt(pow(p, n))", "-any_prob(p, n)", "any_prob(0.01 * (n / 1 rollout), 2)", "pow(n, x)", "-1 / n * x"}) {
     INFO(utility);
-    CHECK(maximizing(utility, "1..most") == Solver::Exact);
+    CHECK(maximizing(utility, "1..8") == Solver::Exact);
   }
-  CHECK(solver("3..most", "minimizing p * (n - 1) / (n * n)") == Solver::Exact);
+  CHECK(solver("3..8", "minimizing p * (n - 1) / (n * n)") == Solver::Exact);
 }
 
 TEST_CASE("the bound that HI needs comes from a number or a range") {
   CHECK(maximizing("n * n", "0..4096") == Solver::Exact);
   CHECK_FALSE(maximizing("n * n", "0..4097"));
-  CHECK_FALSE(maximizing("n * n", "0..g.tokens / 1 token"));
+  CHECK_FALSE(maximizing("n * n", "0..g.scored"));
   CHECK(maximizing("n", "0..4097") == Solver::Greedy);
 }
 
