@@ -21,7 +21,9 @@ constexpr std::array choose_arguments{Argument{"v", ArgumentKind::RealVector},
                                       Argument{"m", ArgumentKind::Int, false, 0, rollouts}};
 constexpr std::array real_vector{Argument{"v", ArgumentKind::RealVector}};
 constexpr std::array any_vector{Argument{"v", ArgumentKind::AnyVector}};
-constexpr std::array beta_arguments{Argument{"a", ArgumentKind::Real}, Argument{"b", ArgumentKind::Real}};
+constexpr int plain_or_rollouts = -2;  // counts of hits, or numbers that were never counted
+constexpr std::array beta_arguments{Argument{"a", ArgumentKind::Real, false, 0, plain_or_rollouts},
+                                    Argument{"b", ArgumentKind::Real, false, 0, plain_or_rollouts}};
 constexpr std::array belief_argument{Argument{"belief", ArgumentKind::Beta}};
 constexpr std::array observe_arguments{Argument{"belief", ArgumentKind::Beta},
                                        Argument{"hits", ArgumentKind::Real, false, 0, rollouts},

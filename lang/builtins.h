@@ -26,8 +26,8 @@ struct Argument {
   ArgumentKind kind;
   bool optional = false;   // may be left out, then `fallback` is passed
   double fallback = 0;
-  // Int and Real: the unit it takes, a BaseUnit, which a bare number has too; -1: a plain number only (any unit where
-  // the function keeps units). Vectors and Number: not looked at.
+  // Int and Real: the unit it takes, a BaseUnit, which a bare number has too; -1: a plain number only (any unit where the
+  // function keeps units); -2: a plain number or rollouts. Vectors and Number: not looked at.
   int unit = -1;
 };
 

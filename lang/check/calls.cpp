@@ -226,6 +226,7 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
                         : argument.kind == ArgumentKind::Bool ? Base::Bool
                                                               : Base::Beta);
     if (argument.unit >= 0) wanted.unit = of(static_cast<BaseUnit>(argument.unit));
+    if (argument.unit == -2 && type(nodes[i]).unit == of(BaseUnit::Rollouts)) wanted.unit = of(BaseUnit::Rollouts);
     if (argument.unit < 0 && row.keeps_unit != 0) wanted.unit = type(nodes[i]).unit;
     nodes[i] = fit(nodes[i], id, wanted, role);
     if (nodes[i] == poison) return poison;
