@@ -178,6 +178,8 @@ Result<std::vector<ExampleGroup>> decide_examples(const std::filesystem::path& p
   settings.group_size = example_rollouts;
   settings.turn_limit = example_turns;
   settings.native = false;
+  // One iteration of rollouts without a model: nothing has to be kept or learnt.
+  settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
   auto engine = engine::Engine::create(settings);
   if (!engine) return engine.error();
   return Driver(*std::move(engine), settings.slots).run();

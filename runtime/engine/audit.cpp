@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/engine/checked_line.h"
 #include "runtime/engine/journal.h"
+#include "runtime/engine/json_text.h"
 
 namespace allot::engine {
 namespace {
@@ -23,12 +25,6 @@ Json value_json(const Cell& cell, const lang::Type& type) {
     case lang::Base::Beta: return Json::array({cell.real(), cell.second});
     default: return cell.integer();
   }
-}
-
-Json values_json(const std::vector<Cell>& cells, const lang::Type& type) {
-  Json values = Json::array();
-  for (const Cell& cell : cells) values.push_back(value_json(cell, type));
-  return values;
 }
 
 Json parts_json(const std::vector<lang::MessagePart>& parts) {
@@ -102,11 +98,6 @@ Json settings_json(const Settings& settings) {
   return json;
 }
 
-template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 // State that was written at a barrier tells that there was a journal; a gap in its numbers, that a segment is lost.
 Result<void> check_journal(const std::filesystem::path& run) {
   const std::filesystem::path folder = run / "journal";
@@ -150,10 +141,24 @@ std::string_view name(Fate fate) {
 
 struct Audit::Impl {
   JournalWriter journal;
-  std::filesystem::path snapshot;
+  std::filesystem::path snapshot;  // replaced at every barrier
   std::vector<std::vector<std::int32_t>> states;  // by handler: the ones it reads
   // Answers that change nothing, in columns by handler and rule until the barrier.
-  std::map<std::pair<int, int>, Json> packed;
+  struct Rows {
+    int iteration = 0;
+    std::vector<int> groups, samples, turns;
+    std::vector<std::string_view> carried;
+    std::string reads, columns, states;  // JSON, with commas between
+  };
+  std::map<std::pair<int, int>, Rows> packed;
+  JsonText text;
+
+  // A record begins; its kind and iteration come first.
+  JsonText& record(std::string_view kind, int iteration) {
+    text.clear();
+    return text.begin_object().member("k", kind).member("it", iteration);
+  }
+  void write() { journal.append(text.end_object().take()); }
 };
 
 Audit::Audit() = default;
@@ -166,13 +171,13 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;
-  audit.impl_ = std::make_unique<Impl>(Impl{*std::move(journal), settings.run_folder / "state.json", {}, {}});
+  audit.impl_ = std::make_unique<Impl>(Impl{*std::move(journal), settings.run_folder / "state.json", {}, {}, {}});
   Json record;
   record["k"] = "run";
-  record["schema"] = "journal/1";
+  record["schema"] = "journal/2";
   record["settings"] = settings_json(settings);
   record["policy"] = policy != nullptr ? policy_json(*policy) : Json(nullptr);
-  audit.impl_->journal.append(record);
+  audit.impl_->journal.append(dump(record));
   if (policy != nullptr) {
     for (const lang::Handler& handler : policy->program().handlers) audit.impl_->states.push_back(states_read(handler));
   }
@@ -180,167 +185,266 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
 }
 
 void Audit::resumed(int iteration) {
-  if (on()) impl_->journal.append({{"k", "resume"}, {"it", iteration}});
+  if (!on()) return;
+  impl_->record("resume", iteration);
+  impl_->write();
 }
 
 void Audit::begin(int iteration, std::size_t prompts) {
-  if (on()) impl_->journal.append({{"k", "begin"}, {"it", iteration}, {"prompts", prompts}});
+  if (!on()) return;
+  impl_->record("begin", iteration).member("prompts", prompts);
+  impl_->write();
 }
 
 void Audit::opened(const LiveGroup& group) {
   if (!on()) return;
   const GroupLog& log = group.log;
-  impl_->journal.append({{"k", "open"},
-                         {"it", log.iteration},
-                         {"g", log.group},
-                         {"slot", log.slot},
-                         {"round", log.round},
-                         {"prompt", log.prompt},
-                         {"planned", log.planned}});
+  impl_->record("open", log.iteration)
+      .member("g", log.group)
+      .member("slot", log.slot)
+      .member("round", log.round)
+      .member("prompt", log.prompt)
+      .member("planned", log.planned);
+  impl_->write();
 }
 
-void Audit::started(int group, int first, int count) {
-  if (on()) impl_->journal.append({{"k", "start"}, {"g", group}, {"first", first}, {"count", count}});
+void Audit::started(int iteration, int group, int first, int count) {
+  if (!on()) return;
+  impl_->record("start", iteration).member("g", group).member("first", first).member("count", count);
+  impl_->write();
 }
 
 namespace {
 
+// A verdict of a group or rollout that leaves everything as it is.
 bool changes_nothing(const Verdict& verdict) {
   const bool goes_on = verdict.rollouts == lang::RolloutsField::Continue ||
                        (verdict.rollouts == lang::RolloutsField::Default && verdict.amounts.empty());
-  return goes_on && verdict.group == lang::GroupField::Default && verdict.slot == lang::SlotField::Default;
+  return goes_on && verdict.group == lang::GroupField::Default && verdict.slot == lang::SlotField::Default &&
+         verdict.prompt == lang::PromptField::Default && !verdict.reward && !verdict.advantages && !verdict.weights &&
+         !verdict.baselines && verdict.keys.empty();
 }
 
-Json reads_json(const lang::Handler& handler, const Question& question) {
-  Json reads = Json::array();
+void put_cell(JsonText& text, const Cell& cell, const lang::Type& type) {
+  if (!cell.defined) {
+    text.null();
+    return;
+  }
+  switch (type.base) {
+    case lang::Base::Bool: text.value(cell.truth()); break;
+    case lang::Base::Real: text.value(cell.real()); break;
+    case lang::Base::Beta: text.begin_array().value(cell.real()).value(cell.second).end_array(); break;
+    default: text.value(cell.integer());
+  }
+}
+
+void put_cells(JsonText& text, const std::vector<Cell>& cells, const lang::Type& type) {
+  text.begin_array();
+  for (const Cell& cell : cells) put_cell(text, cell, type);
+  text.end_array();
+}
+
+void put_reads(JsonText& text, const lang::Handler& handler, const Question& question) {
+  text.begin_array();
   for (std::size_t i = 0; i < handler.reads.size(); ++i) {
-    reads.push_back(value_json(question.reads()[i], handler.reads[i].type));
+    put_cell(text, question.reads()[i], handler.reads[i].type);
   }
-  return reads;
+  text.end_array();
 }
 
-Json columns_json(const lang::Handler& handler, const Question& question) {
-  Json columns = Json::array();
+void put_columns(JsonText& text, const lang::Handler& handler, const Question& question) {
+  text.begin_array();
   for (std::size_t i = 0; i < handler.columns.size(); ++i) {
-    columns.push_back(values_json(question.columns()[i], handler.columns[i].type));
+    put_cells(text, question.columns()[i], handler.columns[i].type);
   }
-  return columns;
+  text.end_array();
 }
 
-Json states_json(const lang::Program& program, const std::vector<std::int32_t>& read, const Question& question) {
-  Json states = Json::array();
+void put_states(JsonText& text, const lang::Program& program, const std::vector<std::int32_t>& read,
+                const Question& question) {
+  text.begin_array();
   for (const std::int32_t state : read) {
     const auto index = static_cast<std::size_t>(state);
-    states.push_back(values_json(question.states_before()[index], program.states[index].type));
+    put_cells(text, question.states_before()[index], program.states[index].type);
   }
-  return states;
+  text.end_array();
 }
 
-// Values of the rule's holes, in its own order; a prompt by its text.
-Json holes_json(const lang::Handler& handler, const lang::Rule& rule, const std::vector<Cell>& holes) {
-  Json values = Json::array();
+// Values of the rule's holes, in its own order.
+void put_holes(JsonText& text, const lang::Handler& handler, const lang::Rule& rule, const std::vector<Cell>& holes) {
+  text.begin_array();
   std::size_t hole = 0;
   for (const lang::MessagePart& part : rule.because) {
     if (part.hole < 0) continue;
-    values.push_back(value_json(holes[hole++], handler.nodes[static_cast<std::size_t>(part.hole)].type));
+    put_cell(text, holes[hole++], handler.nodes[static_cast<std::size_t>(part.hole)].type);
   }
-  return values;
+  text.end_array();
+}
+
+void put_verdict(JsonText& text, const Verdict& verdict) {
+  text.member("verdict", words(verdict));
+  if (verdict.amounts.size() > 1) text.member("amounts", verdict.amounts);
+  if (!verdict.up_tos.empty()) text.member("up_to", verdict.up_tos);
+  if (!verdict.stopped.empty()) text.member("where", verdict.stopped);
+  if (verdict.subset) text.member("subset", *verdict.subset);
+  if (verdict.age_limit) text.member("age_limit", *verdict.age_limit);
+  if (!verdict.untils.empty()) text.member("until", verdict.untils);
+  if (!verdict.evicted.empty()) text.member("evicted", verdict.evicted);
+  if (!verdict.readmitted.empty()) text.member("readmitted", verdict.readmitted);
+  if (!verdict.taken.empty()) text.member("taken", verdict.taken);
+  if (!verdict.scores.empty()) text.member("scores", verdict.scores);
+  if (verdict.reward) text.member("reward", *verdict.reward);
+  if (verdict.advantages) text.member("advantages", *verdict.advantages);
+  if (verdict.weights) text.member("weights", *verdict.weights);
+  if (verdict.baselines) text.member("baselines", *verdict.baselines);
 }
 
 }  // namespace
 
-void Audit::decided(const Judge& judge, const Decision& decision, int iteration, int group, int turn,
+// The frame as the handler found it and what it answered: enough to ask again.
+void Audit::decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
                     Carried carried) {
   if (!on()) return;
   const lang::Program& program = judge.policy().program();
   const auto index = static_cast<std::size_t>(decision.handler);
   const lang::Handler& handler = program.handlers[index];
   const Verdict& verdict = decision.verdict;
-  const bool barrier = handler.point == lang::Point::Update;
-  Json reads = reads_json(handler, judge.question());
-  Json columns = columns_json(handler, judge.question());
-  Json states = barrier ? Json::array() : states_json(program, impl_->states[index], judge.question());
-  if (!decision.fault && changes_nothing(verdict) && !barrier && group >= 0) {
-    Json& rows = impl_->packed[{decision.handler, verdict.rule}];
-    if (rows.is_null()) {
-      rows = {{"k", "same"}, {"it", iteration}, {"h", decision.handler}, {"r", verdict.rule}};
-      for (const char* column : {"g", "t", "c", "reads", "columns", "states"}) rows[column] = Json::array();
-    }
-    rows["g"].push_back(group);
-    rows["t"].push_back(turn);
-    rows["c"].push_back(name(carried));
-    rows["reads"].push_back(std::move(reads));
-    rows["columns"].push_back(std::move(columns));
-    rows["states"].push_back(std::move(states));
+  const Question& question = judge.question();
+  if (!decision.fault && changes_nothing(verdict) && about.group >= 0) {
+    Impl::Rows& rows = impl_->packed[{decision.handler, verdict.rule}];
+    rows.iteration = iteration;
+    rows.groups.push_back(about.group);
+    rows.samples.push_back(about.sample);
+    rows.turns.push_back(turn);
+    rows.carried.push_back(name(carried));
+    const auto add = [&](std::string& column, const auto& put) {
+      impl_->text.clear();
+      put(impl_->text);
+      if (!column.empty()) column += ',';
+      column += impl_->text.text();
+    };
+    add(rows.reads, [&](JsonText& text) { put_reads(text, handler, question); });
+    add(rows.columns, [&](JsonText& text) { put_columns(text, handler, question); });
+    add(rows.states, [&](JsonText& text) { put_states(text, program, impl_->states[index], question); });
     return;
   }
-  Json record = {{"k", "ask"}, {"it", iteration}, {"g", group},   {"h", decision.handler},
-                 {"t", turn},  {"r", verdict.rule}, {"c", name(carried)}};
+  JsonText& text = impl_->record("ask", iteration);
+  text.member("g", about.group).member("h", decision.handler).member("t", turn);
+  text.member("r", verdict.rule).member("c", name(carried));
+  if (about.sample >= 0) text.member("s", about.sample);
   if (verdict.rule >= 0) {
-    record["verdict"] = words(verdict);
-    if (verdict.amounts.size() > 1) record["amounts"] = verdict.amounts;
-    if (!verdict.up_tos.empty()) record["up_to"] = verdict.up_tos;
-    if (!verdict.stopped.empty()) record["where"] = verdict.stopped;
-    if (verdict.subset) record["subset"] = *verdict.subset;
-    const lang::Rule& rule = handler.rules[static_cast<std::size_t>(verdict.rule)];
-    record["holes"] = holes_json(handler, rule, judge.answer().holes());
+    put_verdict(text, verdict);
+    text.key("holes");
+    put_holes(text, handler, handler.rules[static_cast<std::size_t>(verdict.rule)], judge.answer().holes());
   }
-  record["reads"] = std::move(reads);
-  record["columns"] = std::move(columns);
-  record["states"] = std::move(states);
-  if (decision.fault) record["fault"] = {{"kind", words(decision.fault->kind)}, {"where", decision.fault->where}};
-  impl_->journal.append(record);
+  if (!verdict.keys.empty()) text.member("keys", verdict.keys);
+  if (about.group < 0) text.member("sizes", question.sizes());
+  text.key("reads");
+  put_reads(text, handler, question);
+  text.key("columns");
+  put_columns(text, handler, question);
+  text.key("states");
+  put_states(text, program, impl_->states[index], question);
+  if (decision.fault) {
+    text.key("fault").begin_object();
+    text.member("kind", words(decision.fault->kind)).member("where", decision.fault->where).end_object();
+  }
+  impl_->write();
 }
 
-void Audit::closed(const LiveGroup& group, const GroupResult& result) {
+void Audit::deferred(const LiveGroup& group, int iteration) {
   if (!on()) return;
-  Json record = {{"k", "close"}, {"it", group.log.iteration}, {"g", result.group}, {"fate", name(result.fate)}};
-  record["subset"] = result.subset;
-  record["normalize"] = result.normalize == NormalizeOver::Group ? "group" : "subset";
-  record["flat"] = result.flat;
-  record["rule"] = result.rule;
-  record["reason"] = group.where.empty() ? result.reason : "";  // with a rule it is rendered from the rule's values
-  record["gate"] = {{"asked", result.gate.asked},
-                    {"stop", result.gate.stop},
-                    {"late", result.gate.late},
-                    {"carried_out", result.gate.carried_out}};
-  record["held_out"] = group.held_out;
-  record["cut_by_budget"] = group.cut_by_budget;
-  for (const char* column : {"status", "reward", "raw_reward", "hit", "turns", "tokens"}) {
-    record[column] = Json::array();
-  }
-  for (const RolloutLog& rollout : group.log.rollouts) {
-    record["status"].push_back(name(rollout.status));
-    record["reward"].push_back(optional_json(rollout.reward));
-    record["raw_reward"].push_back(optional_json(rollout.raw_reward));
-    record["hit"].push_back(optional_json(rollout.hit));
-    record["turns"].push_back(rollout.turns());
-    record["tokens"].push_back(rollout.tokens);
-    if (!rollout.cause.empty()) record["causes"].push_back(rollout.cause);
-  }
-  impl_->journal.append(record);
+  impl_->record("defer", iteration).member("g", group.log.group).member("limit", *group.defer_limit);
+  impl_->write();
 }
 
-void Audit::note(int iteration, std::string_view text) {
-  if (on()) impl_->journal.append({{"k", "note"}, {"it", iteration}, {"text", text}});
+void Audit::taken_up(const LiveGroup& group, int iteration) {
+  if (!on()) return;
+  impl_->record("take_up", iteration)
+      .member("g", group.log.group)
+      .member("age", iteration - group.log.iteration)
+      .member("slot", group.log.slot)
+      .member("round", group.log.round);
+  impl_->write();
+}
+
+void Audit::replayed(int iteration, int group, int age) {
+  if (!on()) return;
+  impl_->record("replay", iteration).member("g", group).member("age", age);
+  impl_->write();
+}
+
+void Audit::evicted(int iteration, std::string_view prompt, std::int64_t until) {
+  if (!on()) return;
+  JsonText& text = impl_->record("evict", iteration).member("prompt", prompt).key("until");
+  if (until == PromptHistory::for_good) {
+    text.value("for good");
+  } else {
+    text.value(until);
+  }
+  impl_->write();
+}
+
+void Audit::closed(const LiveGroup& group, const GroupResult& result, int iteration) {
+  if (!on()) return;
+  JsonText& text = impl_->record("close", iteration).member("g", result.group).member("fate", name(result.fate));
+  text.member("subset", result.subset);
+  text.member("normalize", result.normalize == NormalizeOver::Group ? "group" : "subset");
+  text.member("flat", result.flat).member("rule", result.rule);
+  text.member("reason", group.where.empty() ? result.reason : "");  // with a rule it is rendered from the rule's values
+  text.key("gate").begin_object();
+  text.member("asked", result.gate.asked).member("stop", result.gate.stop).member("late", result.gate.late);
+  text.member("carried_out", result.gate.carried_out).end_object();
+  text.member("held_out", group.held_out).member("cut_by_budget", group.cut_by_budget);
+  const auto column = [&](std::string_view name, const auto& of) {
+    text.key(name).begin_array();
+    for (const RolloutLog& rollout : group.log.rollouts) text.value(of(rollout));
+    text.end_array();
+  };
+  column("status", [](const RolloutLog& rollout) { return name(rollout.status); });
+  column("iterations", [](const RolloutLog& rollout) { return rollout.iteration; });
+  column("reward", [](const RolloutLog& rollout) { return rollout.reward; });
+  column("raw_reward", [](const RolloutLog& rollout) { return rollout.raw_reward; });
+  column("hit", [](const RolloutLog& rollout) { return rollout.hit; });
+  column("turns", [](const RolloutLog& rollout) { return rollout.turns(); });
+  column("tokens", [](const RolloutLog& rollout) { return rollout.tokens; });
+  const auto has_cause = [](const RolloutLog& rollout) { return !rollout.cause.empty(); };
+  if (std::any_of(group.log.rollouts.begin(), group.log.rollouts.end(), has_cause)) {
+    text.key("causes").begin_array();
+    for (const RolloutLog& rollout : group.log.rollouts) {
+      if (has_cause(rollout)) text.value(rollout.cause);
+    }
+    text.end_array();
+  }
+  impl_->write();
+}
+
+void Audit::note(int iteration, std::string_view words) {
+  if (!on()) return;
+  impl_->record("note", iteration).member("text", words);
+  impl_->write();
 }
 
 Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
   if (!on()) return {};
-  for (const auto& [key, rows] : impl_->packed) impl_->journal.append(rows);
+  for (const auto& [key, rows] : impl_->packed) {
+    JsonText& text = impl_->record("same", rows.iteration).member("h", key.first).member("r", key.second);
+    text.member("g", rows.groups).member("s", rows.samples).member("t", rows.turns).member("c", rows.carried);
+    const auto put = [&](std::string_view name, const std::string& column) {
+      text.key(name).begin_array().raw(column).end_array();
+    };
+    put("reads", rows.reads);
+    put("columns", rows.columns);
+    put("states", rows.states);
+    impl_->write();
+  }
   impl_->packed.clear();
-  Json record = {{"k", "end"},
-                 {"it", report.iteration},
-                 {"rounds", report.rounds},
-                 {"trained", report.trained},
-                 {"skip_update", report.skip_update},
-                 {"aborted", report.aborted}};
-  record["metrics"] = report.metrics;
-  impl_->journal.append(record);
-  auto written = impl_->journal.barrier();
-  if (!written) return written;
+  JsonText& text = impl_->record("end", report.iteration);
+  text.member("rounds", report.rounds).member("trained", report.trained).member("replayed", report.replayed);
+  text.member("skip_update", report.skip_update).member("aborted", report.aborted).member("metrics", report.metrics);
+  impl_->write();
   // One wait for the disk an iteration is the journal's; the state checks itself when it is read.
-  return replace_file(impl_->snapshot, state, Durability::Atomic);
+  return impl_->journal.barrier(Replacement{impl_->snapshot, state});
 }
 
 }  // namespace allot::engine

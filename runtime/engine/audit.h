@@ -30,9 +30,16 @@ class Audit {
   void resumed(int iteration);
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);
-  void started(int group, int first, int count);
-  void decided(const Judge& judge, const Decision& decision, int iteration, int group, int turn, Carried carried);
-  void closed(const LiveGroup& group, const GroupResult& result);
+  void started(int iteration, int group, int first, int count);
+  // `about` has no group for a batch or the pool, and no sample for a group.
+  void decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
+               Carried carried);
+  void closed(const LiveGroup& group, const GroupResult& result, int iteration);
+  void deferred(const LiveGroup& group, int iteration);
+  void taken_up(const LiveGroup& group, int iteration);
+  void replayed(int iteration, int group, int age);
+  // `until`: an epoch, 0 where the prompt is back, PromptHistory::for_good.
+  void evicted(int iteration, std::string_view prompt, std::int64_t until);
   void note(int iteration, std::string_view text);
   // Everything so far is on disk when this returns; `state` replaces the snapshot.
   Result<void> barrier(const IterationReport& report, const std::string& state);

@@ -1,5 +1,7 @@
 // An iteration begins and ends. At its end, and only there, what the policy remembers is written.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,8 @@ LiveEngine::LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy)
   plan_ = StatisticsPlan::of(program, policy_->parameters());
   ledger_ = Ledger(program, policy_->parameters(), settings.tokens_per_turn, !settings.shadow);
   store_ = StateStore(program);
+  demands_ = Demands::of(program);
+  replay_age_ = longest_replay();
 }
 
 namespace {
@@ -46,7 +50,7 @@ std::optional<Error> check_settings(const Settings& settings) {
 Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings, std::shared_ptr<Policy> policy) {
   if (auto error = check_settings(settings)) return *error;
   if (policy) {
-    auto fits = check_points(policy->program(), policy->parameters(), settings.turn_limit);
+    auto fits = check_points(policy->program(), policy->parameters(), settings.turn_limit, settings.host);
     if (!fits) return fits.error();
   }
   std::unique_ptr<LiveEngine> engine(new LiveEngine(settings, std::move(policy)));
@@ -71,8 +75,9 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   iteration_ = iteration;
   in_iteration_ = true;
   closed_told_ = false;
-  first_group_ = next_group_;
-  groups_.clear();
+  std::erase_if(groups_, [](const auto& each) { return !each.second->deferred; });
+  for (const auto& [number, group] : groups_) group->active = group->placed = false;
+  replayed_.clear();
   tallies_ = {};
   messages_.clear();
   if (judge_) judge_->reset_counts();
@@ -82,41 +87,117 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     const std::int64_t declared = lang::value(policy_->program().refill->rounds, policy_->parameters());
     rounds = static_cast<int>(std::clamp<std::int64_t>(declared, 1, 1 << 20));
   }
-  batch_ = Batch(settings_.slots, rounds, prompts);
+  known_ = static_cast<std::int64_t>(pool_.prompts().size());
   audit_.begin(iteration, prompts.size());
+  Selection chosen = select(prompts);
+  places_a_batch_ = chosen.count;
+  rounds_together_ = demands_.defers || chosen.count > settings_.slots || !groups_.empty();
+  const int places = rounds_together_ ? std::max(chosen.count, settings_.slots) : chosen.count;
+  offered_ = prompts;
+  batch_ = Batch(settings_.slots, places, rounds, std::move(chosen.order));
   Orders orders;
   first_fill(orders);
   return finish_event(std::move(orders));
 }
 
-// In order of slot and round, which does not depend on which group ended first.
+// Groups of this iteration in order of slot and round, which does not depend on which ended first.
 std::vector<const LiveGroup*> LiveEngine::in_order() const {
   std::vector<const LiveGroup*> groups;
-  for (const auto& group : groups_) groups.push_back(group.get());
+  for (const auto& [number, group] : groups_) {
+    if (group->active || group->closed) groups.push_back(group.get());
+  }
   std::sort(groups.begin(), groups.end(), [](const LiveGroup* a, const LiveGroup* b) {
-    return std::pair(a->log.slot, a->log.round) < std::pair(b->log.slot, b->log.round);
+    return std::tuple(a->log.slot, a->log.round, a->log.group) < std::tuple(b->log.slot, b->log.round, b->log.group);
   });
   return groups;
 }
 
+// State and history as they will be read in the next iteration. `update` sees the history without this iteration's
+// groups: it is told of those itself.
 void LiveEngine::update_state() {
   store_.decay();
-  const int handler = points_.find(Point::Update);
-  if (handler == no_handler) return;
-  BatchFacts batch;
-  for (const LiveGroup* group : in_order()) {
-    GroupFacts facts = group->facts(current_turn(group->log));
-    const auto known = std::find(batch.distinct.begin(), batch.distinct.end(), group->log.prompt);
-    facts.prompt = known - batch.distinct.begin();
-    if (known == batch.distinct.end()) batch.distinct.push_back(group->log.prompt);
-    batch.ended.push_back(facts);
-    if (group->fate != Fate::Trained) continue;
-    batch.groups.push_back(facts);
-    batch.prompts.push_back(facts.prompt);
+  if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
+    BatchFacts batch;
+    for (const LiveGroup* group : in_order()) {
+      if (!group->closed) continue;
+      GroupFacts facts = group->facts(current_turn(group->log));
+      facts.prompt = batch.place(group->log.prompt);
+      facts.category = batch.category_place(group->log.category);
+      batch.ended.push_back(facts);
+      if (group->fate != Fate::Trained) continue;
+      batch.groups.push_back(facts);
+      batch.prompts.push_back(facts.prompt);
+    }
+    describe(batch);
+    ask_barrier(handler, batch);
   }
-  const Decision decision = judge_->ask_update(handler, batch, run_facts(), store_);
-  audit_.decided(*judge_, decision, iteration_, -1, 0, shadow() ? Carried::Shadow : Carried::Out);
+  if (!demands_.history) return;
+  learn_history();
+  if (const int handler = points_.find(Point::Update, lang::Subject::Pool); handler != no_handler) {
+    ask_barrier(handler, pool_facts(offered_));
+  }
+  pass_epoch();
+}
+
+void LiveEngine::ask_barrier(int handler, const BatchFacts& facts) {
+  count_pool(facts.of_pool ? facts : BatchFacts{});
+  const Decision decision = judge_->ask_barrier(handler, facts, run_facts(), store_);
+  audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
   note_fault(decision);
+  if (shadow() || decision.verdict.rule < 0) return;
+  const auto name = [&](std::int64_t position) -> const std::string& {
+    return facts.distinct[static_cast<std::size_t>(position)];
+  };
+  const Verdict& verdict = decision.verdict;
+  for (std::size_t i = 0; i < verdict.evicted.size(); ++i) {
+    const std::string& prompt = name(facts.pool[static_cast<std::size_t>(verdict.evicted[i])]);
+    const bool for_good = verdict.prompt == lang::PromptField::EvictForGood || verdict.untils.empty();
+    const std::int64_t until = for_good ? PromptHistory::for_good : verdict.untils[std::min(i, verdict.untils.size() - 1)];
+    pool_.evict(prompt, until);
+    ++tallies_.evicted;
+    audit_.evicted(iteration_, prompt, until);
+  }
+  for (const int position : verdict.readmitted) {
+    pool_.readmit(name(position));
+    ++tallies_.readmitted;
+    audit_.evicted(iteration_, name(position), 0);
+  }
+}
+
+// What this iteration's groups add to what is known of their prompts, and the prompts that their verdicts send away.
+void LiveEngine::learn_history() {
+  for (const LiveGroup* group : in_order()) {
+    const std::string& prompt = group->log.prompt;
+    if (group->log.iteration == iteration_) pool_.opened(prompt, iteration_);
+    if (group->closed) {
+      PromptHistory& history = pool_.change(prompt);
+      const GroupCounts counts = group->log.counts();
+      history.flat += group->flat;
+      history.started += counts.started;
+      history.hits += counts.hits;
+      history.misses += counts.misses;
+      history.last_scored = counts.scored;
+      history.last_hits = counts.hits;
+      for (const double reward : group->log.scored_rewards()) history.add(reward);
+    }
+    switch (group->prompt_field) {
+      case lang::PromptField::Default: continue;
+      case lang::PromptField::Evict: pool_.evict(prompt, group->until); break;
+      case lang::PromptField::EvictForGood: pool_.evict(prompt, PromptHistory::for_good); break;
+      case lang::PromptField::Readmit: pool_.readmit(prompt); break;
+    }
+    ++(group->prompt_field == lang::PromptField::Readmit ? tallies_.readmitted : tallies_.evicted);
+    audit_.evicted(iteration_, prompt, pool_.history(prompt).away_until);
+    groups_.at(group->log.group)->prompt_field = lang::PromptField::Default;
+  }
+}
+
+// `epoch` is asked at the beginning of the new one, which it reads.
+void LiveEngine::pass_epoch() {
+  if (!pool_.epoch_over()) return;
+  pool_.next_epoch();
+  const int handler = points_.find(Point::Epoch, lang::Subject::Pool);
+  if (handler != no_handler) ask_barrier(handler, pool_facts(offered_));
 }
 
 IterationReport LiveEngine::summarize() const {
@@ -126,16 +207,17 @@ IterationReport LiveEngine::summarize() const {
   for (const LiveGroup* group : in_order()) {
     if (group->closed && group->fate == Fate::Trained) report.trained.push_back(group->log.group);
   }
+  report.replayed = replayed_;
   const int kept = static_cast<int>(report.trained.size());
   if (batch_.open_slots() > 0) {
     const auto fallback = policy_->program().refill ? policy_->program().refill->then
                                                     : lang::RefillFallback::TrainPartial;
-    const int groups = static_cast<int>(groups_.size());
+    const int groups = static_cast<int>(in_order().size());
     report.message = refill_message(batch_, groups, kept, groups, fallback);
     report.aborted = fallback == lang::RefillFallback::Abort;
-    if (fallback != lang::RefillFallback::TrainPartial) report.trained.clear();
+    if (fallback != lang::RefillFallback::TrainPartial) report.trained.clear(), report.replayed.clear();
   }
-  report.skip_update = report.trained.empty();
+  report.skip_update = report.trained.empty() && report.replayed.empty();
   return report;
 }
 
@@ -144,7 +226,9 @@ Result<IterationReport> LiveEngine::end_iteration() {
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   if (!in_iteration_) return Error{"No iteration is under way.", "call begin_iteration first"};
-  const auto open = std::count_if(groups_.begin(), groups_.end(), [](const auto& group) { return !group->closed; });
+  const auto open = std::count_if(groups_.begin(), groups_.end(), [](const auto& each) {
+    return each.second->running() || each.second->waits;
+  });
   if (open > 0) {
     return Error{fmt::format("Iteration {} cannot end: {} groups still have rollouts that run.", iteration_, open),
                  "report how each of them ended"};
@@ -152,17 +236,54 @@ Result<IterationReport> LiveEngine::end_iteration() {
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
   if (auto error = never_asked()) return *error;
-  if (judge_) update_state();
+  if (judge_) {
+    update_state();
+    keep_for_replay();
+  }
   add_messages(report);
   report.metrics = metrics(report);
   in_iteration_ = false;
-  unused_ = batch_.unused();
+  unused_ = unused_of_offered();
   snapshot_ = make_snapshot();
   auto written = audit_.barrier(report, snapshot_);
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
 }
+
+// Of the host's own order: what was opened is gone from it, and so is what may not be drawn.
+std::vector<std::string> LiveEngine::unused_of_offered() const {
+  std::multiset<std::string_view> opened;
+  for (const auto& [number, group] : groups_) {
+    if (group->deferred || group->active) opened.insert(group->log.prompt);
+  }
+  std::vector<std::string> names;
+  for (const std::string& prompt : offered_) {
+    const auto found = opened.find(prompt);
+    if (found != opened.end()) {
+      opened.erase(found);
+    } else if (!pool_.away(pool_.history(prompt))) {
+      names.push_back(prompt);
+    }
+  }
+  return names;
+}
+
+namespace {
+
+// Points that may well not come in the first iteration.
+bool comes_late(Point point) {
+  switch (point) {
+    case Point::Update:
+    case Point::Epoch:
+    case Point::Resume:
+    case Point::Replay:
+    case Point::Shape: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
 
 // A policy that nobody asks is a mistake of the host, unless its points could not come (faults.md 31).
 std::optional<Error> LiveEngine::never_asked() {
@@ -171,11 +292,11 @@ std::optional<Error> LiveEngine::never_asked() {
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;
   run_.asked = in_time;
-  const bool only_update = std::all_of(policy_->program().handlers.begin(), policy_->program().handlers.end(),
-                                       [](const lang::Handler& handler) { return handler.point == Point::Update; });
-  if (in_time || !first || only_update) return std::nullopt;
+  const bool may_be_silent = std::all_of(policy_->program().handlers.begin(), policy_->program().handlers.end(),
+                                         [](const lang::Handler& handler) { return comes_late(handler.point); });
+  if (in_time || !first || may_be_silent) return std::nullopt;
   const std::string what = fmt::format("policy {} loaded, 0 decisions in iteration {}", policy_name(), iteration_);
-  if (groups_.empty()) {
+  if (in_order().empty()) {
     messages_.push_back("warning: " + what + ": no group was opened.");
   } else if (points_.has(Point::Turn) && tallies_.turns == 0) {
     return Error{what + ": rollouts ended, but no turn of theirs was reported.",
@@ -214,7 +335,8 @@ bool is_shaped(lang::Fact fact) {
 
 const lang::ReadKey* shaped_read(const lang::Program& program) {
   for (const lang::Handler& handler : program.handlers) {
-    if (handler.point == Point::Update) continue;  // it decides nothing
+    // These make the reward, or decide nothing of a group's fate.
+    if (comes_late(handler.point) || handler.point == Point::Score) continue;
     for (const auto* keys : {&handler.reads, &handler.columns}) {
       for (const lang::ReadKey& key : *keys) {
         if (is_shaped(key.fact)) return &key;

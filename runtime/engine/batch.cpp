@@ -6,38 +6,48 @@
 
 namespace allot::engine {
 
-Batch::Batch(int slots, int most_rounds, std::vector<std::string> prompts)
-    : most_rounds_(most_rounds), slots_(static_cast<std::size_t>(slots)), prompts_(std::move(prompts)),
-      opened_(prompts_.size(), 0) {}
+Batch::Batch(int slots, int places, int most_rounds, std::vector<std::string> order)
+    : slots_(slots), most_rounds_(most_rounds), places_(static_cast<std::size_t>(places)), order_(std::move(order)) {}
 
-std::size_t Batch::index(int slot, int round) const {
-  return static_cast<std::size_t>(round - 1) * slots_.size() + static_cast<std::size_t>(slot);
+std::size_t Batch::index(int place, int round) const {
+  return static_cast<std::size_t>(round - 1) * places_.size() + static_cast<std::size_t>(place);
 }
 
-std::optional<std::string> Batch::prompt(int slot, int round) const {
-  const std::size_t place = index(slot, round);
-  if (place >= prompts_.size()) return std::nullopt;
-  return prompts_[place];
+std::optional<std::string> Batch::prompt(int place, int round) const {
+  const std::size_t at = index(place, round);
+  if (at >= order_.size()) return std::nullopt;
+  return order_[at];
 }
 
-void Batch::mark_opened(int slot, int round) { opened_[index(slot, round)] = 1; }
-
-std::vector<std::string> Batch::unused() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < prompts_.size(); ++i) {
-    if (opened_[i] == 0) names.push_back(prompts_[i]);
-  }
-  return names;
+std::optional<std::string> Batch::next() {
+  if (next_ >= order_.size()) return std::nullopt;
+  return order_[next_++];
 }
 
 int Batch::rounds() const {
   int most = 1;
-  for (const Slot& slot : slots_) most = std::max(most, slot.round);
+  for (const Slot& slot : places_) most = std::max(most, slot.round);
   return most;
 }
 
+int Batch::count(SlotStatus status) const {
+  const auto has = [&](const Slot& slot) { return slot.status == status; };
+  return static_cast<int>(std::count_if(places_.begin(), places_.end(), has));
+}
+
+int Batch::missing() const { return slots_ - count(SlotStatus::Filled); }
+
 int Batch::open_slots() const {
-  return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.open(); }));
+  const auto open = std::count_if(places_.begin(), places_.end(), [](const Slot& slot) { return slot.open(); });
+  return std::max(0, std::min(static_cast<int>(open), missing()));
+}
+
+std::vector<int> Batch::waiting() const {
+  std::vector<int> found;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].status == SlotStatus::Waiting) found.push_back(static_cast<int>(i));
+  }
+  return found;
 }
 
 namespace {
@@ -65,7 +75,7 @@ std::string_view fallback_words(lang::RefillFallback fallback) {
 std::string refill_message(const Batch& batch, int groups, int kept, int prompts_seen,
                            lang::RefillFallback fallback) {
   return fmt::format("refill: {}, {}/{} groups were kept ({} prompts seen), {} of {} slots stay open; {}.",
-                     why_open(batch), kept, groups, prompts_seen, batch.open_slots(), batch.slots().size(),
+                     why_open(batch), kept, groups, prompts_seen, batch.open_slots(), batch.size(),
                      fallback_words(fallback));
 }
 

@@ -51,43 +51,86 @@ void LiveEngine::stop_live(LiveGroup& group, Orders& orders) {
 
 // Within the group's cap and the budget; what lies outside is counted.
 int LiveEngine::start_more(LiveGroup& group, std::int64_t wanted, Orders& orders) {
+  const std::size_t before = group.log.rollouts.size();
+  if (wanted > 0 && !group.ended_by_verdict) start_together({&group}, {wanted}, orders);
+  return static_cast<int>(group.log.rollouts.size() - before);
+}
+
+// A request for several groups is reserved as a whole: what the budget cannot cover is cut from the last slot
+// backwards.
+void LiveEngine::start_together(const std::vector<LiveGroup*>& groups, const std::vector<std::int64_t>& wanted,
+                                Orders& orders) {
+  std::vector<int> within;
+  int total = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::int64_t room = std::max<std::int64_t>(0, groups[i]->log.cap - static_cast<int>(groups[i]->log.rollouts.size()));
+    if (wanted[i] > room) ++tallies_.clamped;
+    within.push_back(static_cast<int>(std::clamp<std::int64_t>(wanted[i], 0, room)));
+    total += within.back();
+  }
+  int left = ledger_.affordable(total);
+  tallies_.starts_cut += total - left;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const int count = std::min(within[i], left);
+    left -= count;
+    groups[i]->cut_by_budget = groups[i]->cut_by_budget || count < within[i];
+    begin_rollouts(*groups[i], count, orders);
+  }
+}
+
+void LiveEngine::begin_rollouts(LiveGroup& group, int count, Orders& orders) {
+  if (count == 0) return;
   const int first = static_cast<int>(group.log.rollouts.size());
-  if (wanted <= 0 || group.ended_by_verdict) return 0;
-  const std::int64_t room = std::max(0, group.log.cap - first);
-  if (wanted > room) ++tallies_.clamped;
-  const int within = static_cast<int>(std::min(wanted, room));
-  const int count = ledger_.affordable(within);
-  tallies_.starts_cut += within - count;
-  group.cut_by_budget = group.cut_by_budget || count < within;
-  if (count == 0) return 0;
   if (!group.log.least_live_turns()) group.turn_passed = 0;  // a new wave counts its turns from the first
   for (int i = 0; i < count; ++i) {
-    group.log.rollouts.emplace_back();
+    group.log.rollouts.emplace_back().iteration = iteration_;
     group.kept.started();
     ledger_.start(group.log.rollouts.back().permit);
   }
   tallies_.rollouts += count;
   orders.start.push_back({group.log.group, group.log.prompt, first, count});
-  audit_.started(group.log.group, first, count);
-  return count;
+  audit_.started(iteration_, group.log.group, first, count);
 }
 
 void LiveEngine::close(LiveGroup& group, Orders& orders) {
+  // The last slot may have been taken in this very event.
+  if (batch_.full() && !group.dropped) return surplus(group, orders);
   group.closed = true;
   if (judge_ && !group.stopped) ask_late(group);
   if (judge_ && !group.dropped) ask_finish(group);
   decide_fate(group);
-  ledger_.close_group(group.fate, static_cast<int>(group.log.rollouts.size()));
   if (group.held_out) {
     ++tallies_.held_out;
     if (group.log.scored_rewards().size() >= 2) trust_.observe(group.flat);
   }
+  end_as(group, group.fate, orders);
+  if (!batch_.full()) return;
+  for (const auto& [number, other] : groups_) {
+    if (other->running() || other->waits) surplus(*other, orders);
+  }
+}
+
+// The group is over.
+void LiveEngine::end_as(LiveGroup& group, Fate fate, Orders& orders) {
+  group.fate = fate;
+  group.closed = true;
+  group.waits = group.deferred = false;
+  ledger_.close_group(fate, static_cast<int>(group.log.rollouts.size()));
   GroupResult result = result_of(group);
-  audit_.closed(group, result);
+  audit_.closed(group, result, iteration_);
   orders.closed.push_back(std::move(result));
-  Slot& slot = batch_.slot(group.log.slot);
-  slot.status = group.fate == Fate::Trained ? SlotStatus::Filled : SlotStatus::Left;
-  if (group.fate != Fate::Trained && group.slot == lang::SlotField::Refill) refill(group.log.slot, orders);
+  if (fate != Fate::Trained) return free_place(group, orders);
+  batch_.slot(group.log.slot).status = SlotStatus::Filled;
+  group.placed = false;
+}
+
+// The place of a group that is dropped, deferred or too many.
+void LiveEngine::free_place(LiveGroup& group, Orders& orders) {
+  if (!group.placed) return;
+  group.placed = false;
+  const bool again = group.slot == lang::SlotField::Refill;
+  batch_.slot(group.log.slot).status = again && rounds_together_ ? SlotStatus::Waiting : SlotStatus::Left;
+  if (again && !rounds_together_) refill(group.log.slot, orders);
 }
 
 void LiveEngine::decide_fate(LiveGroup& group) {
@@ -129,6 +172,10 @@ GroupResult LiveEngine::result_of(const LiveGroup& group) const {
   result.reason = group.reason;
   result.rule = group.where;
   result.gate = group.gate;
+  for (const RolloutLog& rollout : group.log.rollouts) {
+    result.rewards.push_back(rollout.reward);
+    result.iterations.push_back(rollout.iteration);
+  }
   return result;
 }
 

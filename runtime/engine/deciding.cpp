@@ -26,10 +26,26 @@ std::optional<Verdict> LiveEngine::consult(int handler, LiveGroup& group, int tu
     group.gate.stop = group.gate.stop || stop;
     group.gate.carried_out = group.gate.carried_out || (stop && carried == Carried::Out);
   }
-  audit_.decided(*judge_, decision, iteration_, log.group, turn, carried);
+  audit_.decided(*judge_, decision, iteration_, {log.group, -1}, turn, carried);
   note_fault(decision);
   if (carried != Carried::Out || decision.verdict.rule < 0) return std::nullopt;
   return std::move(decision.verdict);
+}
+
+std::optional<Verdict> LiveEngine::consult_rollout(int handler, LiveGroup& group, int sample) {
+  const int turn = group.log.rollouts[static_cast<std::size_t>(sample)].turns();
+  Decision decision = judge_->ask_rollout(handler, group, sample, turn, run_facts(), store_);
+  audit_.decided(*judge_, decision, iteration_, {group.log.group, sample}, turn, shadow() ? Carried::Shadow : Carried::Out);
+  note_fault(decision);
+  if (shadow() || decision.verdict.rule < 0) return std::nullopt;
+  return std::move(decision.verdict);
+}
+
+Decision LiveEngine::consult_batch(int handler, const BatchFacts& batch) {
+  Decision decision = judge_->ask_batch(handler, batch, run_facts(), store_);
+  audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
+  note_fault(decision);
+  return decision;
 }
 
 void LiveEngine::note_fault(const Decision& decision) {
@@ -39,6 +55,35 @@ void LiveEngine::note_fault(const Decision& decision) {
   }
   // The journal has all of them; a person wants to see the first.
   if (judge_->counts().faults == 1) messages_.push_back("fault: " + decision.fault->text + "; the default was taken.");
+}
+
+// `every turn of rollout`, and `every N tokens of rollout` at the end of the turn in which it passed another N.
+void LiveEngine::ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders) {
+  const RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
+  std::vector<int> asked = points_.handlers(Point::Tokens);
+  std::erase_if(asked, [&](int handler) {
+    const std::int64_t every = points_.number(handler);
+    return rollout.tokens / every == tokens_before / every;
+  });
+  if (const int handler = points_.find(Point::Turn, lang::Subject::Rollout); handler != no_handler) {
+    asked.push_back(handler);
+  }
+  for (const int handler : asked) {
+    if (!rollout.live()) return;
+    const auto verdict = consult_rollout(handler, group, sample);
+    if (verdict && verdict->rollouts == RolloutsField::Stop) stop_rollout(group, sample, orders);
+  }
+}
+
+// Before anything else sees the reward. What the environment gave stays in `raw_reward`.
+void LiveEngine::ask_score(LiveGroup& group, int sample) {
+  const int handler = points_.find(Point::Score, lang::Subject::Rollout);
+  if (handler == no_handler) return;
+  const auto verdict = consult_rollout(handler, group, sample);
+  if (!verdict || !verdict->reward) return;
+  RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
+  if (!rollout.raw_reward) rollout.raw_reward = rollout.reward;
+  rollout.reward = verdict->reward;
 }
 
 bool LiveEngine::asks_turn(const LiveGroup& group, int turn) const {
@@ -66,11 +111,17 @@ void LiveEngine::pass_turn_points(LiveGroup& group, Orders& orders) {
   hold_or_release(group, orders);
 }
 
+// `ahead: run` lets rollouts go on that have reached the turn before their siblings.
+bool LiveEngine::holds(int turn) const {
+  const int handler = points_.find(Point::Turn, turn);
+  return !policy_->program().handlers[static_cast<std::size_t>(handler)].ahead_runs;
+}
+
 void LiveEngine::hold_or_release(LiveGroup& group, Orders& orders) {
   for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
     RolloutLog& rollout = group.log.rollouts[sample];
     const bool ahead = !shadow() && rollout.live() && rollout.turns() > group.turn_passed &&
-                       asks_turn(group, rollout.turns());
+                       asks_turn(group, rollout.turns()) && holds(rollout.turns());
     if (ahead == rollout.held) continue;
     rollout.held = ahead;
     const RolloutRef ref{group.log.group, static_cast<int>(sample)};
@@ -98,7 +149,13 @@ void LiveEngine::settle(LiveGroup& group, Orders& orders) {
   if (!group.ended_by_verdict) {
     ++group.log.wave;
     ++tallies_.waves;
+    if (judge_ && points_.has(Point::Wave, lang::Subject::Batch)) {
+      group.waits = true;
+      return;
+    }
+    group.to_defer = false;
     if (ask_wave(group, orders) > 0) return;
+    if (group.to_defer) return defer(group, orders);
   }
   close(group, orders);
 }
@@ -116,7 +173,58 @@ int LiveEngine::ask_wave(LiveGroup& group, Orders& orders) {
   const auto verdict = consult(handler, group, current_turn(group.log));
   if (!verdict) return to_planned();
   const std::optional<int> started = carry_out(group, *verdict, orders);
-  return started ? *started : group.ended_by_verdict ? 0 : to_planned();
+  return started ? *started : group.ended_by_verdict || group.to_defer ? 0 : to_planned();
+}
+
+// `wave of batch`, once every open group has ended its wave. Groups that came in later may be at an earlier wave: the
+// lowest is asked about first. Gives whether it was asked.
+bool LiveEngine::ask_batch_wave(Orders& orders) {
+  std::vector<LiveGroup*> open;
+  for (const auto& [number, group] : groups_) {
+    if (group->waits) open.push_back(group.get());
+  }
+  if (open.empty()) return false;
+  const auto wave_of = [](const LiveGroup* group) { return group->log.wave; };
+  const int wave = wave_of(*std::min_element(open.begin(), open.end(), [&](const LiveGroup* a, const LiveGroup* b) {
+    return wave_of(a) < wave_of(b);
+  }));
+  std::erase_if(open, [&](const LiveGroup* group) { return wave_of(group) != wave; });
+  std::sort(open.begin(), open.end(), [](const LiveGroup* a, const LiveGroup* b) { return a->log.slot < b->log.slot; });
+  std::vector<std::int64_t> wanted;
+  for (const LiveGroup* group : open) wanted.push_back(group->log.planned - static_cast<int>(group->log.rollouts.size()));
+  const int handler = points_.find(Point::Wave, lang::Subject::Batch, wave);
+  std::optional<Verdict> verdict;
+  if (handler == no_handler) {
+    ++tallies_.points_without_handler;
+  } else {
+    BatchFacts facts;
+    for (const LiveGroup* group : open) {
+      GroupFacts of_group = group->facts(current_turn(group->log));
+      of_group.prompt = facts.place(group->log.prompt);
+      of_group.category = facts.category_place(group->log.category);
+      facts.groups.push_back(of_group);
+      facts.prompts.push_back(of_group.prompt);
+    }
+    describe(facts);
+    Decision decision = consult_batch(handler, facts);
+    if (!shadow() && decision.verdict.rule >= 0) verdict = std::move(decision.verdict);
+  }
+  for (std::size_t i = 0; verdict && i < open.size(); ++i) {
+    switch (verdict->rollouts) {
+      case RolloutsField::SampleMore: wanted[i] = verdict->amount(i); break;
+      case RolloutsField::CompleteTo:
+        wanted[i] = verdict->amount(i) - static_cast<std::int64_t>(open[i]->log.rollouts.size());
+        break;
+      case RolloutsField::Stop: wanted[i] = 0; break;
+      default: break;
+    }
+  }
+  start_together(open, wanted, orders);
+  for (LiveGroup* group : open) {
+    group->waits = false;
+    if (group->log.counts().outstanding == 0 && !group->closed) close(*group, orders);
+  }
+  return true;
 }
 
 // A `turn N` that never came while a rollout was live is asked all the same, for the run's table alone. A group whose
@@ -133,7 +241,7 @@ void LiveEngine::ask_late(LiveGroup& group) {
       group.gate.late = !group.gate.stop || group.gate.late;
       group.gate.stop = true;
     }
-    audit_.decided(*judge_, decision, iteration_, group.log.group, turn, Carried::Late);
+    audit_.decided(*judge_, decision, iteration_, {group.log.group, -1}, turn, Carried::Late);
     note_fault(decision);
   }
 }
@@ -150,11 +258,20 @@ void LiveEngine::ask_finish(LiveGroup& group) {
 // A later point may replace a field; a drop is final.
 void LiveEngine::keep_fields(LiveGroup& group, const Verdict& verdict) {
   if (verdict.slot != lang::SlotField::Default) group.slot = verdict.slot;
+  if (verdict.prompt != lang::PromptField::Default) {
+    group.prompt_field = verdict.prompt;
+    // Without an epoch it stays away until it is readmitted.
+    group.until = verdict.untils.empty() ? PromptHistory::for_good : verdict.untils.front();
+  }
   const bool stops = verdict.rollouts == RolloutsField::Stop;
   if (group.dropped || (verdict.group == lang::GroupField::Default && !stops)) return;
   group.reason = verdict.reason;
   group.where = verdict.where;
   if (verdict.group == lang::GroupField::Drop) group.dropped = group.ended_by_verdict = true;
+  if (verdict.group == lang::GroupField::Defer) {
+    group.to_defer = true;
+    if (!group.defer_limit) group.defer_limit = verdict.age_limit.value_or(0);
+  }
   if (verdict.group != lang::GroupField::Train) return;
   group.subset = verdict.subset;
   group.normalize = verdict.normalize;

@@ -30,12 +30,28 @@ struct Settings {
   bool stop_on_fault = false;
   bool native = true;        // compile in the background and change over from the evaluator when ready
   bool has_raw_reward = false;
+  Abilities host;            // what the driver can do
+};
+
+// The rollouts of one forward and backward pass, or those of one group, before the loss. All vectors are as long as
+// `rollouts`.
+struct MicroBatch {
+  std::vector<RolloutRef> rollouts;
+  std::vector<double> advantages;    // by the host's estimator
+  std::vector<double> gram;          // row-major, empty where wants_gram() is false; see docs/training.md
+};
+
+// What is to be trained with; as long as the micro-batch.
+struct Shaped {
+  std::vector<double> advantages;
+  std::vector<double> weights;       // of the loss; empty: 1
 };
 
 struct IterationReport {
   int iteration = 0;
   int rounds = 1;                    // fills of the batch, the first included
   std::vector<int> trained;          // groups to train on, in slot order
+  std::vector<int> replayed;         // earlier groups to train on once more, beside them
   bool skip_update = false;          // nothing to train on, or the policy's fallback says so
   bool aborted = false;              // the policy's fallback is `abort`; `message` says why
   std::string message;
@@ -47,8 +63,14 @@ class Engine {
   static Result<std::unique_ptr<Engine>> create(const Settings& settings);
   virtual ~Engine() = default;
 
-  // `prompts` is the select order for this iteration: slot s takes prompts[(round - 1) * slots + s] in round `round`.
-  // Prompts that were not opened are named by unused_prompts() after end_iteration and return to the pool.
+  // The prompts that may be drawn, with what the host knows of them; before the first iteration or between two. A
+  // policy that selects, evicts or remembers an epoch needs them. Without, the pool is the prompts of the iteration.
+  virtual Result<void> set_pool(std::vector<PoolPrompt> prompts) = 0;
+
+  // `prompts` is the host's own order for this iteration, which `select` may change. Without that, with as many places
+  // as slots: slot s takes prompts[(round - 1) * slots + s] in round `round`; evicted ones and those with a deferred
+  // group are left out before. Prompts that were not opened and may be drawn again are named by unused_prompts() after
+  // end_iteration.
   virtual Result<Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) = 0;
   // A turn was executed. The rollout may take its next turn unless the orders hold or stop it.
   virtual Result<Orders> turn(RolloutRef rollout, const Turn& turn) = 0;
@@ -59,6 +81,16 @@ class Engine {
 
   // What there is to train on in this iteration; valid once batch_closed was ordered, before end_iteration.
   virtual IterationReport preview() const = 0;
+
+  // Asks `shape of group` (all rollouts of one group) or `shape of micro_batch`, between the batch's close and
+  // end_iteration; gives back the advantages where there is no such handler.
+  virtual Result<Shaped> shape_group(const MicroBatch& group) = 0;
+  virtual Result<Shaped> shape(const MicroBatch& batch) = 0;
+  virtual bool wants_gram() const = 0;
+  virtual bool shapes_groups() const = 0;
+  virtual bool shapes_micro_batches() const = 0;
+  // For how many iterations the host keeps the rollouts of a group that was trained on; 0: there is no `replay`.
+  virtual int replay_age() const = 0;
 
   // One opaque, self-checking text; restore() of an engine with the same policy continues to the same decisions.
   virtual std::string save_state() const = 0;

@@ -25,6 +25,7 @@ void Orders::append(Orders more) {
   move_behind(hold, more.hold);
   move_behind(release, more.release);
   move_behind(closed, more.closed);
+  move_behind(deferred, more.deferred);
   batch_closed = batch_closed || more.batch_closed;
 }
 

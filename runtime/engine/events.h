@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,23 @@ struct Ending {
   std::optional<double> reward;      // what is trained on; none: unscored. Non-finite counts as unscored.
   std::optional<double> raw_reward;  // what the environment gave, where it differs from `reward`
   std::string cause;                 // for errors: what went wrong
+  std::string answer;                // its answer in canonical form, where the world has one: equal ones are one class
+};
+
+// A prompt that may be drawn, as the host describes it.
+struct PoolPrompt {
+  std::string key;
+  std::string category;                  // empty: none; such prompts share one
+  std::map<std::string, double> inputs;  // by the name of `input NAME: … per prompt`; truths as 0 or 1
+};
+
+// What a driver can do beside starting, stopping and training: a policy that asks for more is refused before the run.
+struct Abilities {
+  bool defers = false;    // keeps the rollouts of a group over iterations, with the log-probabilities they had
+  bool shapes = false;    // asks Engine::shape() before the loss
+  bool replays = false;   // keeps the rollouts of trained groups as long as Engine::replay_age() says
+  bool branches = false;  // starts rollouts from a prefix of another
+  bool scores = false;    // trains on the rewards of GroupResult, which `score` may have set
 };
 
 // Start `count` rollouts of `group`, samples `first` .. `first + count - 1`.
@@ -74,6 +92,8 @@ struct GroupResult {
   std::string reason;       // rendered; empty where no rule gave one
   std::string rule;         // "file:line" of the rule that decided the fate; empty for the default
   GateNote gate;
+  std::vector<std::optional<double>> rewards;  // by sample, as trained on: those of `score` where the policy sets them
+  std::vector<int> iterations;                 // by sample: in which it was started, so under which weights
 };
 
 struct Orders {
@@ -82,6 +102,9 @@ struct Orders {
   std::vector<RolloutRef> hold;     // do not take another turn until released
   std::vector<RolloutRef> release;
   std::vector<GroupResult> closed;
+  // Groups that wait for a later iteration or a later round of this one. Their rollouts have ended and must be kept:
+  // when such a group resumes, `start` names it again, and its result speaks of all its samples.
+  std::vector<int> deferred;
   bool batch_closed = false;        // nothing is outstanding: call end_iteration
 
   void append(Orders more);

@@ -27,6 +27,12 @@ Cell per_token(double total, std::int64_t tokens) {
   return tokens > 0 ? real(total / static_cast<double>(tokens)) : Cell::undefined();
 }
 
+Cell of_turn(double total, const TurnNumbers& turn) { return per_token(total, turn.tokens); }
+
+Cell share(std::int64_t part, std::int64_t of) {
+  return of > 0 ? real(static_cast<double>(part) / static_cast<double>(of)) : Cell::undefined();
+}
+
 statistics::RewardSummary reward_summary(const GroupLog& log) {
   std::vector<std::optional<double>> rewards;
   rewards.reserve(log.rollouts.size());
@@ -41,21 +47,37 @@ std::optional<double> hit_rate(const GroupCounts& counts) {
 
 // A draw is a function of what it is for, never of what was drawn before it: run seed, policy, name, prompt, sample,
 // iteration, wave and round.
-Cell draw(const ReadKey& key, const GroupLog* log, int sample, const RunFacts& run) {
+struct DrawFor {
+  const std::string* prompt = nullptr;
+  int sample = -1;
+  int wave = 0;
+  int round = 0;
+};
+Cell draw(const ReadKey& key, const DrawFor& what, const RunFacts& run) {
   const std::string& word = key.arguments.empty() ? std::string() : key.arguments.front().word;
   std::uint64_t seed = math::combine(run.seed, math::hash_text(run.program->name));
   seed = math::combine(seed, math::hash_text(word));
-  if (log != nullptr) seed = math::combine(seed, math::hash_text(log->prompt));
+  if (what.prompt != nullptr) seed = math::combine(seed, math::hash_text(*what.prompt));
   const auto part = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
-  const std::uint64_t high = part(run.iteration) << 32 | part(log != nullptr ? log->round : 0);
-  const std::uint64_t low = part(sample) << 32 | part(log != nullptr ? log->wave : 0);
+  const std::uint64_t high = part(run.iteration) << 32 | part(what.round);
+  const std::uint64_t low = part(what.sample) << 32 | part(what.wave);
   return Cell::of(math::uniform(seed, high, low));
 }
+
+DrawFor draw_for(const GroupLog& log, int sample = -1) { return {&log.prompt, sample, log.wave, log.round}; }
 
 Cell run_fact(const ReadKey& key, const RunFacts& run) {
   switch (key.fact) {
     case Fact::Iteration: return count(run.iteration, key);
-    case Fact::Draw: return draw(key, nullptr, -1, run);
+    case Fact::Epoch: return count(run.epoch, key);
+    case Fact::PoolSlots:
+    case Fact::Slots: return count(run.slots, key);
+    case Fact::EmptySlots: return count(run.empty_slots, key);
+    case Fact::PoolSize: return count(run.pool_size, key);
+    case Fact::PoolKnown: return count(run.pool_known, key);
+    case Fact::PoolEvicted: return count(run.pool_evicted, key);
+    case Fact::PoolDue: return count(run.pool_due, key);
+    case Fact::Draw: return draw(key, {}, run);
     default: return Cell::undefined();
   }
 }
@@ -126,13 +148,15 @@ Cell group_fact(const ReadKey& key, const GroupFacts& group, const RunFacts& run
     case Fact::Slot: return count(log.slot, key);
     case Fact::Age: return count(run.iteration - log.iteration, key);
     case Fact::PromptKey: return Cell::of(group.prompt);
-    case Fact::Draw: return draw(key, &log, -1, run);
+    case Fact::GroupCategory: return Cell::of(group.category);
+    case Fact::Draw: return draw(key, draw_for(log), run);
     case Fact::Iteration:
     case Fact::Epoch: return run_fact(key, run);
     case Fact::BudgetTotal:
     case Fact::BudgetSpent:
     case Fact::BudgetLeft: return budget_fact(key, run);
-    case Fact::Slots: return count(run.slots, key);
+    case Fact::Slots:
+    case Fact::EmptySlots: return run_fact(key, run);
     default: return real(group.kept->group_fact(key, *run.parameters, log, group.turn));
   }
 }
@@ -166,14 +190,92 @@ Cell rollout_fact(const ReadKey& key, const GroupFacts& group, int sample, const
     case Fact::Entropy: return per_token(rollout.entropy, rollout.tokens);
     case Fact::Repetition: return Cell::of(rollout_repetition(rollout, argument()));
     case Fact::Loop: return Cell::of(rollout_loops(rollout, argument()));
-    case Fact::Draw: return draw(key, group.log, sample, run);
+    case Fact::Draw: return draw(key, draw_for(*group.log, sample), run);
+    case Fact::RolloutTruncated: return Cell::of(rollout.status == Status::Truncated);
+    case Fact::FirstEntropy:
+      return rollout.each_turn.empty() ? Cell::undefined() : of_turn(rollout.each_turn.front().entropy, rollout.each_turn.front());
+    case Fact::LastEntropy:
+      return rollout.each_turn.empty() ? Cell::undefined() : of_turn(rollout.each_turn.back().entropy, rollout.each_turn.back());
+    case Fact::Advantage:
+    case Fact::Advantages:
+      return group.advantages == nullptr ? Cell::undefined()
+                                         : real((*group.advantages)[static_cast<std::size_t>(sample)]);
+    case Fact::Class:
+    case Fact::Classes: {
+      const std::optional<int> found = group.log->answer_class(sample);
+      return found ? Cell::of(static_cast<std::int64_t>(*found)) : Cell::undefined();
+    }
+    case Fact::RolloutGroup: return Cell::of(std::int64_t{0});
+    case Fact::RolloutPrompt: return Cell::of(group.prompt);
+    case Fact::RolloutCategory: return Cell::of(group.category);
+    default: return group_fact(key, group, run);
+  }
+}
+
+Cell turn_fact(const ReadKey& key, const RolloutLog& rollout, std::size_t turn) {
+  if (turn >= rollout.each_turn.size()) return Cell::undefined();
+  const TurnNumbers& numbers = rollout.each_turn[turn];
+  switch (key.fact) {
+    case Fact::TurnTokens: return count(numbers.tokens, key);
+    case Fact::TurnLogProbs: return of_turn(numbers.logprob, numbers);
+    case Fact::TurnEntropies: return of_turn(numbers.entropy, numbers);
     default: return Cell::undefined();
+  }
+}
+
+Cell member_fact(const ReadKey& key, const MicroFacts::Member& member, const RunFacts& run) {
+  switch (key.fact) {
+    case Fact::Advantage:
+    case Fact::Advantages:
+    case Fact::MicroAdvantages: return real(member.advantage);
+    case Fact::RolloutGroup:
+    case Fact::MicroGroups: return Cell::of(member.index);
+    default: break;
+  }
+  ReadKey own = key;
+  switch (key.fact) {
+    case Fact::MicroRewards: own.fact = Fact::Reward; break;
+    case Fact::MicroClasses: own.fact = Fact::Class; break;
+    case Fact::MicroTokens: own.fact = Fact::RolloutTokens; break;
+    case Fact::MicroTurns: own.fact = Fact::RolloutTurns; break;
+    default: break;
+  }
+  return rollout_fact(own, member.group, member.sample, run);
+}
+
+Cell prompt_fact(const ReadKey& key, const PromptFacts& prompt, const RunFacts& run) {
+  const PromptHistory& history = *prompt.history;
+  switch (key.fact) {
+    case Fact::PromptKey: return Cell::of(prompt.position);
+    case Fact::GroupCategory:
+    case Fact::RolloutCategory:
+    case Fact::PromptCategory: return Cell::of(prompt.category);
+    case Fact::Seen: return Cell::of(history.groups > 0);
+    case Fact::LastIteration:
+      return history.last_iteration < 0 ? Cell::undefined() : count(history.last_iteration, key);
+    case Fact::HistoryGroups: return count(history.groups, key);
+    case Fact::HistoryFlat: return count(history.flat, key);
+    case Fact::HistoryStarted: return count(history.started, key);
+    case Fact::HistoryScored: return count(history.scored, key);
+    case Fact::HistoryHits: return count(history.hits, key);
+    case Fact::HistoryMisses: return count(history.misses, key);
+    case Fact::HistoryHitRate: return share(history.hits, history.scored);
+    case Fact::LastHitRate: return share(history.last_hits, history.last_scored);
+    case Fact::HistoryMean: return real(history.mean());
+    case Fact::HistoryStd: return real(history.deviation());
+    case Fact::Evicted: return Cell::of(prompt.evicted);
+    case Fact::EvictedUntil:
+      return prompt.evicted && history.away_until != PromptHistory::for_good ? count(history.away_until, key)
+                                                                             : Cell::undefined();
+    case Fact::Deferred: return Cell::of(prompt.deferred);
+    case Fact::Draw: return draw(key, {prompt.key, -1, 0, 0}, run);
+    default: return run_fact(key, run);
   }
 }
 
 Cell batch_fact(const ReadKey& key, int size, const RunFacts& run) {
   switch (key.fact) {
-    case Fact::Slots: return count(run.slots, key);
+    case Fact::MicroSize:
     case Fact::BatchSize: return count(size, key);
     case Fact::BudgetTotal:
     case Fact::BudgetSpent:

@@ -1,13 +1,15 @@
 #include "runtime/engine/group_log.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace allot::engine {
 
-void GroupLog::append(int sample, const Turn& turn, bool keep_observation) {
+void GroupLog::append(int sample, const Turn& turn, bool keep_observation, bool keep_numbers) {
   RolloutLog& rollout = rollouts[static_cast<std::size_t>(sample)];
   rollout.actions.push_back(actions.intern(turn.action));
   if (keep_observation) rollout.observations.push_back(observations.intern(turn.observation));
+  if (keep_numbers) rollout.each_turn.push_back({turn.tokens, turn.logprob, turn.entropy});
   rollout.tokens += turn.tokens;
   rollout.calls += turn.calls;
   rollout.invalid += turn.valid ? 0 : 1;
@@ -55,6 +57,18 @@ bool GroupLog::flat(double tolerance) const {
   if (rewards.size() < 2) return false;
   const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
   return *high - *low <= tolerance;
+}
+
+std::optional<int> GroupLog::answer_class(int sample) const {
+  const std::string& wanted = rollouts[static_cast<std::size_t>(sample)].answer;
+  if (wanted.empty()) return std::nullopt;
+  std::vector<std::string_view> known;
+  for (const RolloutLog& rollout : rollouts) {
+    if (rollout.answer == wanted) return static_cast<int>(known.size());
+    const bool fresh = !rollout.answer.empty() && std::find(known.begin(), known.end(), rollout.answer) == known.end();
+    if (fresh) known.push_back(rollout.answer);
+  }
+  return std::nullopt;
 }
 
 }  // namespace allot::engine

@@ -23,7 +23,14 @@ struct Permit {
   std::int64_t calls = 0;
 };
 
+struct TurnNumbers {
+  std::int64_t tokens = 0;
+  double logprob = 0;  // summed over its tokens, nats
+  double entropy = 0;
+};
+
 struct RolloutLog {
+  int iteration = 0;       // in which it was started: its policy version
   Status status = Status::Running;
   bool last_turn = false;  // its last turn was reported, its ending not yet
   bool held = false;
@@ -34,11 +41,13 @@ struct RolloutLog {
   std::int64_t invalid = 0;          // turns whose action could not be parsed
   double logprob = 0;                // summed over its tokens, nats
   double entropy = 0;                // summed over its tokens, nats
+  std::vector<TurnNumbers> each_turn;  // kept where a policy reads them
   std::optional<double> reward;      // finite, or unscored
   std::optional<double> raw_reward;  // finite, where the environment's differs from `reward`
   bool nonfinite = false;
   std::optional<bool> hit;           // undefined while unscored, and where the condition faults
   std::string cause;
+  std::string answer;
   Permit permit;
 
   int turns() const { return static_cast<int>(actions.size()); }
@@ -64,20 +73,25 @@ struct GroupLog {
   int round = 1;
   int wave = 0;      // waves ended
   std::string prompt;
+  std::string category;  // of its prompt, by the host
   int planned = 0;   // rollouts it may reach when nothing is said: `up to` of start, else its size
   int cap = 0;       // most rollouts a verdict may bring it to
   statistics::Interner actions;
   statistics::Interner observations;
   std::vector<RolloutLog> rollouts;  // started ones, by sample
 
-  // Adds one executed turn. Observations are kept only on request: no fact but `loop` reads them.
-  void append(int sample, const Turn& turn, bool keep_observation);
+  // Adds one executed turn. Observations (no fact but `loop` reads them) and the numbers of single turns are kept only
+  // on request.
+  void append(int sample, const Turn& turn, bool keep_observation, bool keep_numbers = false);
 
   GroupCounts counts() const;
   std::optional<int> least_live_turns() const;  // undefined where none is live
   std::vector<double> scored_rewards() const;   // by sample
   // At least two scored rewards, max − min <= tolerance.
   bool flat(double tolerance) const;
+  // Class of a rollout's answer among those of the group: 0 for the answer of the lowest sample that has one, then in
+  // order of first appearance. Undefined without an answer.
+  std::optional<int> answer_class(int sample) const;
 };
 
 }  // namespace allot::engine

@@ -80,7 +80,7 @@ JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   file_ = std::exchange(other.file_, -1);
   written_ = other.written_;
   buffer_ = std::move(other.buffer_);
-  sync_ = std::move(other.sync_);
+  behind_ = std::move(other.behind_);
   return *this;
 }
 
@@ -94,10 +94,8 @@ Result<void> JournalWriter::open_segment() {
 }
 
 Result<void> JournalWriter::settle() {
-  if (!sync_.valid()) return {};
-  errno = sync_.get();
-  if (errno != 0 && errno != EINVAL && errno != EROFS)
-    return cannot("write", folder_ / fmt::format("{:06}.jsonl", segment_));
+  if (!behind_.valid()) return {};
+  if (auto error = behind_.get()) return *std::move(error);
   return {};
 }
 
@@ -106,12 +104,12 @@ void JournalWriter::close() {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
-void JournalWriter::append(const nlohmann::ordered_json& record) {
-  buffer_ += seal(dump(record));
+void JournalWriter::append(std::string record) {
+  buffer_ += seal(std::move(record));
   buffer_ += '\n';
 }
 
-Result<void> JournalWriter::barrier() {
+Result<void> JournalWriter::barrier(std::optional<Replacement> beside) {
   if (auto settled = settle(); !settled) return settled;
   const std::filesystem::path file = folder_ / fmt::format("{:06}.jsonl", segment_);
   if (!write_all(file_, buffer_)) {
@@ -120,7 +118,14 @@ Result<void> JournalWriter::barrier() {
     if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
     return error;
   }
-  sync_ = std::async(std::launch::async, [descriptor = file_] { return ::fdatasync(descriptor) == 0 ? 0 : errno; });
+  auto work = [descriptor = file_, file, beside = std::move(beside)]() -> std::optional<Error> {
+    const bool synced = ::fdatasync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
+    if (!synced) return cannot("write", file);
+    if (!beside) return std::nullopt;
+    auto replaced = replace_file(beside->file, beside->text, Durability::Atomic);
+    return replaced ? std::nullopt : std::optional(replaced.error());
+  };
+  behind_ = std::async(std::launch::async, std::move(work));
   written_ += buffer_.size();
   buffer_.clear();
   if (written_ < segment_bytes) return {};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@
 
 namespace allot::engine {
 
+// A file that gets a new text; see replace_file().
+struct Replacement {
+  std::filesystem::path file;
+  std::string text;
+};
+
 class JournalWriter {
  public:
   // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, …
@@ -26,16 +33,18 @@ class JournalWriter {
   JournalWriter(JournalWriter&& other) noexcept;
   JournalWriter& operator=(JournalWriter&& other) noexcept;
 
-  void append(const nlohmann::ordered_json& record);
+  // `record` is the text of one JSON object.
+  void append(std::string record);
   // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
   // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
-  // full disk is an error; the lines stay in memory and are tried again at the next barrier.
-  Result<void> barrier();
+  // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is written in the
+  // background too, whole or not at all: after the end of the process it may be one barrier behind the lines.
+  Result<void> barrier(std::optional<Replacement> beside = std::nullopt);
 
  private:
   JournalWriter(std::filesystem::path folder, int segment) : folder_(std::move(folder)), segment_(segment) {}
   Result<void> open_segment();
-  Result<void> settle();  // waits for the sync in the background
+  Result<void> settle();  // waits for the work in the background
   void close();
 
   std::filesystem::path folder_;
@@ -43,7 +52,7 @@ class JournalWriter {
   int file_ = -1;
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
-  std::future<int> sync_;      // errno of the sync under way, 0 where it went well
+  std::future<std::optional<Error>> behind_;  // the work under way in the background, and what went wrong
 };
 
 // OnDisk survives a loss of power; Atomic survives the end of the process, for texts that check themselves.

@@ -67,14 +67,40 @@ Decision Judge::ask(int index, LiveGroup& group, int turn, const RunFacts& run, 
   const std::vector<std::string> prompts = {group.log.prompt};
   Decision decision = decide(index, prompts);
   if (effects == Effects::Discard) return decision;
-  for (std::size_t i = 0; i < program.states.size(); ++i) {
-    if (program.states[i].scope == lang::StateScope::Group) group.state[i] = question_.states_after()[i].front();
-  }
+  keep_group_state(group);
   keep_effects(handler, group.log.slot, group.log.round, turn);
   return decision;
 }
 
-Decision Judge::ask_size(int index, const BatchFacts& batch, const RunFacts& run, const StateStore& store) {
+void Judge::keep_group_state(LiveGroup& group) {
+  const lang::Program& program = policy_->program();
+  for (std::size_t i = 0; i < program.states.size(); ++i) {
+    if (program.states[i].scope == lang::StateScope::Group) group.state[i] = question_.states_after()[i].front();
+  }
+}
+
+Decision Judge::ask_rollout(int index, LiveGroup& group, int sample, int turn, const RunFacts& run,
+                            const StateStore& store) {
+  const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
+  question_.fill(handler, group.facts(turn), run, store, group.state, sample);
+  Decision decision = decide(index, {group.log.prompt});
+  keep_group_state(group);
+  keep_effects(handler, group.log.slot, group.log.round, turn);
+  return decision;
+}
+
+std::vector<double> Judge::keys(int index, LiveGroup& group, const RunFacts& run, const StateStore& store) {
+  const lang::Program& program = policy_->program();
+  const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+  question_.fill(handler, group.facts(current_turn(group.log)), run, store, group.state);
+  answer_.prepare(program, handler);
+  policy_->executable().decide(index, question_.frame(), answer_.outcome);
+  std::vector<double> keys;
+  for (std::int64_t i = 0; i < answer_.outcome.keys.size; ++i) keys.push_back(answer_.outcome.keys.cells[i].real());
+  return keys;
+}
+
+Decision Judge::ask_batch(int index, const BatchFacts& batch, const RunFacts& run, const StateStore& store) {
   const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
   question_.fill(handler, batch, run, store, false);
   Decision decision = decide(index, batch.distinct);
@@ -82,16 +108,39 @@ Decision Judge::ask_size(int index, const BatchFacts& batch, const RunFacts& run
   return decision;
 }
 
-Decision Judge::ask_update(int index, const BatchFacts& batch, const RunFacts& run, StateStore& store) {
+Decision Judge::ask_micro(int index, const MicroFacts& micro, const BatchFacts& batch, const RunFacts& run,
+                          const StateStore& store) {
+  const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
+  question_.fill(handler, micro, batch, run, store);
+  Decision decision = decide(index, batch.distinct);
+  keep_effects(handler, 0, 0, 0);
+  return decision;
+}
+
+Decision Judge::ask_barrier(int index, const BatchFacts& batch, const RunFacts& run, StateStore& store) {
   const lang::Program& program = policy_->program();
   const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
   question_.fill(handler, batch, run, store, true);
   Decision decision = decide(index, batch.distinct);
   for (std::size_t i = 0; i < program.states.size(); ++i) {
+    const std::vector<Cell>& before = question_.states_before()[i];
     const std::vector<Cell>& written = question_.states_after()[i];
-    if (program.states[i].scope == lang::StateScope::Run) store.write_run(i, written.front());
-    if (program.states[i].scope != lang::StateScope::Prompt) continue;
-    for (std::size_t p = 0; p < batch.distinct.size(); ++p) store.write_prompt(batch.distinct[p], i, written[p]);
+    const auto changed = [&](std::size_t at) { return written[at] != before[at]; };
+    switch (program.states[i].scope) {
+      case lang::StateScope::Group: break;
+      case lang::StateScope::Run: store.write_run(i, written.front()); break;
+      // Of a large pool few prompts are remembered anew.
+      case lang::StateScope::Prompt:
+        for (std::size_t p = 0; p < batch.distinct.size(); ++p) {
+          if (changed(p)) store.write_prompt(batch.distinct[p], i, written[p]);
+        }
+        break;
+      case lang::StateScope::Category:
+        for (std::size_t c = 0; c < written.size(); ++c) {
+          if (changed(c)) store.write_category(c < batch.categories.size() ? batch.categories[c] : "", i, written[c]);
+        }
+        break;
+    }
   }
   keep_effects(handler, 0, 0, 0);
   return decision;

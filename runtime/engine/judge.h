@@ -54,10 +54,17 @@ class Judge {
   explicit Judge(std::shared_ptr<Policy> policy);
 
   Decision ask(int handler, LiveGroup& group, int turn, const RunFacts& run, const StateStore& store, Effects effects);
-  // `size`: `batch.prompts` in slot order.
-  Decision ask_size(int handler, const BatchFacts& batch, const RunFacts& run, const StateStore& store);
+  // About one rollout of a group. `score` and `every …` are asked that way.
+  Decision ask_rollout(int handler, LiveGroup& group, int sample, int turn, const RunFacts& run,
+                       const StateStore& store);
+  // About a batch or the pool while the iteration runs.
+  Decision ask_batch(int handler, const BatchFacts& batch, const RunFacts& run, const StateStore& store);
   // The barrier: what the handler remembers is written to the store.
-  Decision ask_update(int handler, const BatchFacts& batch, const RunFacts& run, StateStore& store);
+  Decision ask_barrier(int handler, const BatchFacts& batch, const RunFacts& run, StateStore& store);
+  Decision ask_micro(int handler, const MicroFacts& micro, const BatchFacts& batch, const RunFacts& run,
+                     const StateStore& store);
+  // KEYS of a `resume` handler, and nothing else: not counted, no effect.
+  std::vector<double> keys(int handler, LiveGroup& group, const RunFacts& run, const StateStore& store);
   // Whether a scored rollout met the `hit` condition; undefined without one, and where it faults.
   std::optional<bool> hit(const LiveGroup& group, int sample, const RunFacts& run);
 
@@ -72,6 +79,7 @@ class Judge {
 
  private:
   Decision decide(int handler, const std::vector<std::string>& prompts);
+  void keep_group_state(LiveGroup& group);
   void keep_effects(const lang::Handler& handler, int slot, int round, int turn);
   Fault describe(const lang::Handler& handler) const;
 

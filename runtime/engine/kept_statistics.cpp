@@ -17,6 +17,17 @@ bool is_pairwise(Fact fact) {
   return fact == Fact::PairwiseMean || fact == Fact::PairwiseMin || fact == Fact::PairwiseMax;
 }
 
+bool of_single_turns(Fact fact) {
+  switch (fact) {
+    case Fact::FirstEntropy:
+    case Fact::LastEntropy:
+    case Fact::TurnTokens:
+    case Fact::TurnLogProbs:
+    case Fact::TurnEntropies: return true;
+    default: return false;
+  }
+}
+
 constexpr std::string_view jaccard = "bigram_jaccard";
 constexpr std::string_view normalized = "normalized_edit_distance";
 
@@ -38,6 +49,7 @@ int length(const lang::ReadKey& key, std::size_t index, const std::vector<lang::
 
 void plan_key(StatisticsPlan& plan, const lang::ReadKey& key, const std::vector<lang::Cell>& parameters) {
   if (key.fact == Fact::Loop) plan.observations = true;
+  plan.turn_numbers = plan.turn_numbers || of_single_turns(key.fact);
   if (!is_pairwise(key.fact) || distance_word(key) == jaccard) return;
   const int longest = length(key, 1, parameters, std::numeric_limits<int>::max());
   plan.longest_edit_prefix = std::max(plan.longest_edit_prefix.value_or(0), longest);

@@ -122,6 +122,16 @@ void Ledger::close_group(Fate fate, int rollouts) {
   }
 }
 
+void Ledger::defer_group(int rollouts) {
+  conservation_.in_flight -= rollouts;
+  conservation_.deferred += rollouts;
+}
+
+void Ledger::resume_group(int rollouts) {
+  conservation_.deferred -= rollouts;
+  conservation_.in_flight += rollouts;
+}
+
 const Account* Ledger::account(BaseUnit unit) const {
   const auto found = std::find_if(accounts_.begin(), accounts_.end(), [&](const Account& a) { return a.unit == unit; });
   return found == accounts_.end() ? nullptr : &*found;

@@ -56,6 +56,10 @@ class Ledger {
   bool seconds_exhausted() const;
 
   void close_group(Fate fate, int rollouts);
+  // A group waits for a later time, or goes on. Its rollouts have ended and were settled then, so no budget moves; what
+  // it starts when it goes on is charged to the iteration of that time.
+  void defer_group(int rollouts);
+  void resume_group(int rollouts);
 
   const Account* account(lang::BaseUnit unit) const;
   const std::vector<Account>& accounts() const { return accounts_; }

@@ -30,21 +30,29 @@ RunFacts LiveEngine::run_facts() const {
   static const std::vector<lang::Cell> no_parameters;
   return {policy_ ? &policy_->program() : &no_program,
           policy_ ? &policy_->parameters() : &no_parameters,
-          &ledger_, settings_.seed, settings_.slots, iteration_};
+          &ledger_, settings_.seed, settings_.slots, iteration_, pool_.epoch(), drawable_, known_,
+          pool_.away_count(),
+          std::count_if(groups_.begin(), groups_.end(), [](const auto& each) { return each.second->deferred; }),
+          std::max(0, batch_.missing())};
+}
+
+LiveGroup* LiveEngine::find(int group) {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? nullptr : found->second.get();
 }
 
 // The rollout, if it is running. What comes too late, twice or for nobody is counted and never used.
 LiveGroup* LiveEngine::running(RolloutRef ref) {
-  const int index = ref.group - first_group_;
   if (ref.group < 0 || ref.group >= next_group_ || ref.sample < 0) {
     ++tallies_.unknown;
     return nullptr;
   }
-  if (index < 0) {
+  LiveGroup* const known = find(ref.group);
+  if (known == nullptr) {
     ++tallies_.late;
     return nullptr;
   }
-  LiveGroup& group = *groups_[static_cast<std::size_t>(index)];
+  LiveGroup& group = *known;
   if (static_cast<std::size_t>(ref.sample) >= group.log.rollouts.size()) {
     ++tallies_.unknown;
     return nullptr;
@@ -68,7 +76,8 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
     ++tallies_.duplicate;
     return orders;
   }
-  group->log.append(ref.sample, turn, plan_.observations);
+  const std::int64_t tokens_before = rollout.tokens;
+  group->log.append(ref.sample, turn, plan_.observations, plan_.turn_numbers);
   group->kept.took_turn(group->log, ref.sample);
   ++tallies_.turns;
   tallies_.tokens += turn.tokens;
@@ -80,6 +89,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
     group->cut_by_budget = true;
     stop_rollout(*group, ref.sample, orders);
   }
+  if (judge_) ask_rollout(*group, ref.sample, tokens_before, orders);
   pass_turn_points(*group, orders);
   settle(*group, orders);
   return finish_event(std::move(orders));
@@ -112,9 +122,11 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   rollout.raw_reward = finite(ending.raw_reward);
   rollout.nonfinite = ending.reward && !rollout.reward;
   rollout.cause = ending.cause;
+  rollout.answer = ending.answer;
   ledger_.end(rollout.permit, true);
   rollout.left_out() ? group.kept.left_out(sample) : group.kept.ended(sample);
   count_status(tallies_, rollout.status);
+  if (judge_ && rollout.scored()) ask_score(group, sample);
   tallies_.unscored += !rollout.scored();
   tallies_.nonfinite += rollout.nonfinite;
   if (!judge_ || !policy_->program().hit || !rollout.scored()) return;
@@ -135,8 +147,16 @@ void LiveEngine::charge_seconds() {
 
 Result<Orders> LiveEngine::finish_event(Orders orders) {
   if (fatal_) return *fatal_;
-  const bool over = std::all_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->closed; });
-  if (in_iteration_ && over && !closed_told_) orders.batch_closed = closed_told_ = true;
+  if (!in_iteration_ || closed_told_) return orders;
+  const auto runs = [](const auto& each) { return each.second->running(); };
+  while (std::none_of(groups_.begin(), groups_.end(), runs)) {
+    if (ask_batch_wave(orders) || fill_round(orders)) continue;
+    drop_expired(orders);
+    ask_replay();
+    orders.batch_closed = closed_told_ = true;
+    break;
+  }
+  if (fatal_) return *fatal_;
   return orders;
 }
 

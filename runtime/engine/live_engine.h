@@ -1,10 +1,11 @@
 // The engine itself. Events come in, are logged, fire decision points, and verdicts go out as orders.
 //
 // The parts: Batch (places and prompts), LiveGroup (log and travelling verdict), Judge (asks the policy), Ledger
-// (budget), StateStore (memory over iterations), Trust (holdout and shadow), Audit (journal).
+// (budget), StateStore and Pool (memory over iterations), Trust (holdout and shadow), Audit (journal).
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/live_group.h"
 #include "runtime/engine/points.h"
+#include "runtime/engine/pool.h"
 #include "runtime/engine/state.h"
 #include "runtime/engine/tallies.h"
 #include "runtime/engine/trust.h"
@@ -29,12 +31,19 @@ class LiveEngine final : public Engine {
   // `policy` may be null: every point has its default.
   static Result<std::unique_ptr<LiveEngine>> create(const Settings& settings, std::shared_ptr<Policy> policy);
 
+  Result<void> set_pool(std::vector<PoolPrompt> prompts) override;
   Result<Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override;
   Result<Orders> turn(RolloutRef rollout, const Turn& turn) override;
   Result<Orders> ended(RolloutRef rollout, const Ending& ending) override;
   Result<IterationReport> end_iteration() override;
   std::vector<std::string> unused_prompts() const override;
   IterationReport preview() const override;
+  Result<Shaped> shape_group(const MicroBatch& group) override;
+  Result<Shaped> shape(const MicroBatch& batch) override;
+  bool wants_gram() const override;
+  bool shapes_groups() const override { return points_.has(lang::Point::Shape, lang::Subject::Group); }
+  bool shapes_micro_batches() const override { return points_.has(lang::Point::Shape, lang::Subject::MicroBatch); }
+  int replay_age() const override { return replay_age_; }
   std::string save_state() const override;
   Result<void> restore(const std::string& state) override;
   double seconds_spent() const override;
@@ -43,27 +52,36 @@ class LiveEngine final : public Engine {
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
+  const Pool& pool() const { return pool_; }
+  const StateStore& store() const { return store_; }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
 
   // ---- events (live_engine.cpp)
+  LiveGroup* find(int group);
   LiveGroup* running(RolloutRef ref);
   void record_ending(LiveGroup& group, int sample, const Ending& ending);
   Result<Orders> finish_event(Orders orders);
   void charge_seconds();
 
   // ---- decision points (deciding.cpp)
+  void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
   void pass_turn_points(LiveGroup& group, Orders& orders);
   bool asks_turn(const LiveGroup& group, int turn) const;
+  bool holds(int turn) const;
   void hold_or_release(LiveGroup& group, Orders& orders);
+  void ask_score(LiveGroup& group, int sample);
   void ask_result(LiveGroup& group, Orders& orders);
   void settle(LiveGroup& group, Orders& orders);
   int ask_wave(LiveGroup& group, Orders& orders);
+  bool ask_batch_wave(Orders& orders);
   void ask_late(LiveGroup& group);
   void ask_finish(LiveGroup& group);
   // The verdict to carry out: the policy's, or none in shadow and for a held-out stop.
   std::optional<Verdict> consult(int handler, LiveGroup& group, int turn);
+  std::optional<Verdict> consult_rollout(int handler, LiveGroup& group, int sample);
+  Decision consult_batch(int handler, const BatchFacts& batch);
   void keep_fields(LiveGroup& group, const Verdict& verdict);
   void note_fault(const Decision& decision);
 
@@ -72,20 +90,47 @@ class LiveEngine final : public Engine {
   void stop_rollout(LiveGroup& group, int sample, Orders& orders);
   void stop_live(LiveGroup& group, Orders& orders);
   int start_more(LiveGroup& group, std::int64_t wanted, Orders& orders);
+  void start_together(const std::vector<LiveGroup*>& groups, const std::vector<std::int64_t>& wanted, Orders& orders);
+  void begin_rollouts(LiveGroup& group, int count, Orders& orders);
   void close(LiveGroup& group, Orders& orders);
+  void end_as(LiveGroup& group, Fate fate, Orders& orders);
+  void free_place(LiveGroup& group, Orders& orders);
   void decide_fate(LiveGroup& group);
   GroupResult result_of(const LiveGroup& group) const;
+
+  // ---- groups that wait (deferring.cpp)
+  void defer(LiveGroup& group, Orders& orders);
+  void resume(LiveGroup& group, int place, int round, Orders& orders);
+  void surplus(LiveGroup& group, Orders& orders);
+  void drop_expired(Orders& orders);
+  bool may_wait(const LiveGroup& group) const;
+  std::vector<LiveGroup*> due();
 
   // ---- the batch (filling.cpp)
   struct Size { int first = 0; int planned = 0; int cap = 0; };
   std::vector<Size> sizes_for(const std::vector<std::string>& prompts);
+  int running() const;
   void first_fill(Orders& orders);
-  void open_group(int slot, int round, const std::string& prompt, const Size& size, int count, Orders& orders);
-  void refill(int slot, Orders& orders);
+  void fill(const std::vector<int>& places, int round, Orders& orders);
+  bool fill_round(Orders& orders);
+  void open_group(int place, int round, const std::string& prompt, const Size& size, int count, Orders& orders);
+  void refill(int place, Orders& orders);
+
+  // ---- choosing prompts (selecting.cpp)
+  struct Selection { std::vector<std::string> order; int count = 0; };
+  Selection select(const std::vector<std::string>& prompts);
+  std::vector<std::string> drawable(const std::vector<std::string>& prompts) const;
+  BatchFacts pool_facts(const std::vector<std::string>& prompts) const;
+  void describe(BatchFacts& batch) const;
+  void count_pool(const BatchFacts& pool);
 
   // ---- the barrier (barrier.cpp)
   std::vector<const LiveGroup*> in_order() const;
   void update_state();
+  void ask_barrier(int handler, const BatchFacts& facts);
+  void learn_history();
+  void pass_epoch();
+  std::vector<std::string> unused_of_offered() const;
   IterationReport summarize() const;
   std::map<std::string, double> metrics(const IterationReport& report) const;
   std::optional<Error> never_asked();
@@ -94,6 +139,14 @@ class LiveEngine final : public Engine {
   void add_messages(IterationReport& report);
   std::string make_snapshot() const;
 
+  // ---- before the loss (shaping.cpp)
+  void ask_replay();
+  void keep_for_replay();
+  int longest_replay() const;
+  const LiveGroup* stored_or_live(int group) const;
+  void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
+             const std::vector<std::optional<double>>& rewards) const;
+
   RunFacts run_facts() const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
@@ -101,6 +154,7 @@ class LiveEngine final : public Engine {
   std::shared_ptr<Policy> policy_;
   std::optional<Judge> judge_;
   Points points_;
+  Demands demands_;
   StatisticsPlan plan_;
   Ledger ledger_;
   StateStore store_;
@@ -109,8 +163,16 @@ class LiveEngine final : public Engine {
   Tallies tallies_;      // of this iteration
   RunTallies run_;       // of the whole run
   Batch batch_;
-  std::vector<std::unique_ptr<LiveGroup>> groups_;  // of this iteration, by group − first_group_
-  int first_group_ = 0;
+  Pool pool_;
+  std::int64_t drawable_ = 0;  // prompts that may be drawn, and those the pool knows, as of the iteration's start
+  std::int64_t known_ = 0;
+  // Groups of this iteration, those that wait, and those of the replay buffer; by number.
+  std::map<int, std::unique_ptr<LiveGroup>> groups_;
+  std::map<int, std::unique_ptr<LiveGroup>> stored_;
+  std::vector<int> replayed_;
+  int replay_age_ = 0;
+  bool rounds_together_ = false;  // a round begins when everybody has ended
+  int places_a_batch_ = 0;        // prompts opened for a batch that is wholly missing
   int next_group_ = 0;
   int iteration_ = -1;
   bool in_iteration_ = false;
@@ -118,6 +180,7 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string snapshot_;
+  std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;
   std::chrono::steady_clock::time_point last_event_;
   double spent_seconds_ = 0;

@@ -23,6 +23,10 @@ struct LiveGroup {
   std::vector<int> turn_handlers_fired; // handlers of `turn N` that were asked in time: each comes once a group
 
   // ---- the verdict so far; a later point replaces a field, but a drop stays
+  std::optional<std::int64_t> defer_limit;  // iterations it may wait; set by the first `defer`
+  bool to_defer = false;                // the verdict says defer; carried out when its wave is over
+  lang::PromptField prompt_field = lang::PromptField::Default;
+  std::int64_t until = 0;               // of `evict until`, an epoch
   bool ended_by_verdict = false;        // stop or drop: nothing more is started
   bool stopped = false;                 // a stop was carried out
   bool dropped = false;
@@ -35,12 +39,19 @@ struct LiveGroup {
   bool held_out = false;                // a stop was said but, for the sake of measuring, not carried out
   bool cut_by_budget = false;
   bool closed = false;
+  bool deferred = false;                // waits, its rollouts ended
+  bool waits = false;                   // its wave is over; `wave of batch` comes when the others' are
+  bool active = true;                   // opened or resumed in this iteration
+  bool placed = true;                   // has a place of the batch
   Fate fate = Fate::Cancelled;
   bool flat = false;
   std::vector<int> trained;             // samples, ascending
   GateNote gate;
 
-  GroupFacts facts(int turn) const { return {&log, &kept, turn, 0}; }
+  std::vector<double> advantages;       // at `shape`: by sample, NaN where not trained on
+
+  bool running() const { return !closed && !deferred && !waits; }
+  GroupFacts facts(int turn) const { return {&log, &kept, turn, 0, 0, advantages.empty() ? nullptr : &advantages}; }
 };
 
 }  // namespace allot::engine

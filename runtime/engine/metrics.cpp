@@ -35,6 +35,13 @@ void add_tallies(Metrics& metrics, const Tallies& tallies) {
   put("verdicts/left_out", tallies.left_out);
   put("budget/starts_cut", tallies.starts_cut);
   put("budget/stopped", tallies.budget_stops);
+  put("groups/deferred", tallies.deferred);
+  put("groups/resumed", tallies.resumed);
+  put("groups/expired", tallies.expired);
+  put("groups/surplus", tallies.surplus);
+  put("groups/replayed", tallies.replayed);
+  put("pool/evicted", tallies.evicted);
+  put("pool/readmitted", tallies.readmitted);
   put("points/without_handler", tallies.points_without_handler);
 }
 
@@ -142,6 +149,9 @@ std::map<std::string, double> LiveEngine::metrics(const IterationReport& report)
   add_tallies(metrics, tallies_);
   add_gate(metrics, groups);
   add_groups(metrics, groups, report.trained);
+  metrics["groups/waiting"] = static_cast<double>(run_facts().pool_due);
+  metrics["pool/epoch"] = pool_.epoch();
+  metrics["pool/away"] = static_cast<double>(pool_.away_count());
   metrics["batch/rounds"] = report.rounds;
   metrics["batch/open_slots"] = batch_.open_slots();
   metrics["batch/skip_update"] = report.skip_update;

@@ -8,6 +8,7 @@
 
 #include "common/result.h"
 #include "lang/program.h"
+#include "runtime/engine/events.h"
 
 namespace allot::engine {
 
@@ -19,16 +20,21 @@ class Points {
   Points(const lang::Program& program, const std::vector<lang::Cell>& parameters);
 
   // Index into Program::handlers, or no_handler. `number` is the turn or the wave, ignored by the other points.
-  int find(lang::Point point, int number = 0) const;
+  int find(lang::Point point, int number = 0) const { return find(point, lang::Subject::Group, number); }
+  int find(lang::Point point, lang::Subject subject, int number = 0) const;
   bool numbered(int handler) const;
   int number(int handler) const;  // N of a numbered one, else 0
+  // Every handler of a point, in the order of the file.
+  std::vector<int> handlers(lang::Point point) const;
   // Handlers of `turn N`, ascending by N.
   std::vector<int> turn_handlers() const;
   bool has(lang::Point point) const;
+  bool has(lang::Point point, lang::Subject subject) const;
 
  private:
   struct Entry {
     lang::Point point;
+    lang::Subject subject;
     bool numbered;
     int number;
     int handler;
@@ -36,7 +42,19 @@ class Points {
   std::vector<Entry> entries_;
 };
 
+// What of a program a host must be able to do.
+struct Demands {
+  bool defers = false;
+  bool branches = false;
+  bool shapes = false;
+  bool gram = false;      // reads the Gram matrix of a micro-batch
+  bool replays = false;
+  bool history = false;   // looks at what is known of prompts, or sends them away: else nothing of it is kept
+  static Demands of(const lang::Program& program);
+};
+
 // Does this host know everything the program asks, and can every `turn N` come within the run's turn limit?
-Result<void> check_points(const lang::Program& program, const std::vector<lang::Cell>& parameters, int turn_limit);
+Result<void> check_points(const lang::Program& program, const std::vector<lang::Cell>& parameters, int turn_limit,
+                          const Abilities& host);
 
 }  // namespace allot::engine

@@ -18,22 +18,75 @@ std::int64_t& size_of(std::array<std::int64_t, lang::scope_count>& sizes, Scope 
 
 }  // namespace
 
+std::int64_t BatchFacts::place(const std::string& prompt) {
+  const auto known = std::find(distinct.begin(), distinct.end(), prompt);
+  const auto position = known - distinct.begin();
+  if (known == distinct.end()) distinct.push_back(prompt);
+  return position;
+}
+
+std::int64_t BatchFacts::category_place(std::string_view category) {
+  const auto known = std::find(categories.begin(), categories.end(), category);
+  const auto position = known - categories.begin();
+  if (known == categories.end()) categories.emplace_back(category);
+  return position;
+}
+
 void Question::fill(const lang::Handler& handler, const GroupFacts& group, const RunFacts& run,
-                    const StateStore& store, const StateCells& group_state) {
+                    const StateStore& store, const StateCells& group_state, int sample) {
   sizes_.fill(0);
   size_of(sizes_, Scope::Rollouts) = static_cast<std::int64_t>(group.log->rollouts.size());
+  if (sample >= 0) {
+    const RolloutLog& rollout = group.log->rollouts[static_cast<std::size_t>(sample)];
+    size_of(sizes_, Scope::Turns) = static_cast<std::int64_t>(rollout.each_turn.size());
+  }
   reads_.clear();
-  for (const lang::ReadKey& key : handler.reads) reads_.push_back(group_fact(key, group, run));
-  fill_columns(handler, run, nullptr, &group);
+  for (const lang::ReadKey& key : handler.reads) {
+    reads_.push_back(sample >= 0 ? rollout_fact(key, group, sample, run) : group_fact(key, group, run));
+  }
+  fill_columns(handler, run, {&group, sample, nullptr, nullptr});
   const StateCells& prompt_state = store.prompt(group.log->prompt);
+  const StateCells& category_state = store.category(group.log->category);
   before_.clear();
   for (std::size_t i = 0; i < run.program->states.size(); ++i) {
-    const StateScope scope = run.program->states[i].scope;
-    const StateCells& cells = scope == StateScope::Group    ? group_state
-                              : scope == StateScope::Prompt ? prompt_state
-                                                            : store.run();
-    before_.push_back({cells[i]});
+    switch (run.program->states[i].scope) {
+      case StateScope::Group: before_.push_back({group_state[i]}); break;
+      case StateScope::Prompt: before_.push_back({prompt_state[i]}); break;
+      case StateScope::Category: before_.push_back({category_state[i]}); break;
+      case StateScope::Run: before_.push_back({store.run()[i]}); break;
+    }
   }
+  link(run, false);
+}
+
+// Keyed state has one cell for each prompt or category of the question.
+void Question::fill_states(const BatchFacts& batch, const RunFacts& run, const StateStore& store) {
+  before_.clear();
+  for (std::size_t i = 0; i < run.program->states.size(); ++i) {
+    std::vector<Cell>& cells = before_.emplace_back();
+    switch (run.program->states[i].scope) {
+      case StateScope::Group: cells.push_back(store.initial()[i]); break;
+      case StateScope::Run: cells.push_back(store.run()[i]); break;
+      case StateScope::Prompt:
+        for (const std::string& prompt : batch.distinct) cells.push_back(store.prompt(prompt)[i]);
+        break;
+      case StateScope::Category:
+        for (const std::string& category : batch.categories) cells.push_back(store.category(category)[i]);
+        if (batch.categories.empty()) cells.push_back(store.category("")[i]);
+        break;
+    }
+  }
+}
+
+void Question::fill(const lang::Handler& handler, const MicroFacts& micro, const BatchFacts& batch, const RunFacts& run,
+                    const StateStore& store) {
+  sizes_.fill(0);
+  const auto size = static_cast<std::int64_t>(micro.members.size());
+  size_of(sizes_, Scope::Trained) = size;
+  reads_.clear();
+  for (const lang::ReadKey& key : handler.reads) reads_.push_back(batch_fact(key, static_cast<int>(size), run));
+  fill_columns(handler, run, {nullptr, -1, nullptr, &micro});
+  fill_states(batch, run, store);
   link(run, false);
 }
 
@@ -42,20 +95,17 @@ void Question::fill(const lang::Handler& handler, const BatchFacts& batch, const
   sizes_.fill(0);
   size_of(sizes_, Scope::Groups) = static_cast<std::int64_t>(batch.groups.size());
   size_of(sizes_, Scope::Ended) = static_cast<std::int64_t>(batch.ended.size());
+  size_of(sizes_, Scope::Stored) = static_cast<std::int64_t>(batch.stored.size());
   size_of(sizes_, Scope::Prompts) = static_cast<std::int64_t>(batch.prompts.size());
-  const int size = static_cast<int>(barrier ? batch.ended.size() : batch.prompts.size());
+  size_of(sizes_, Scope::Pool) = static_cast<std::int64_t>(batch.pool.size());
+  if (batch.of_pool) size_of(sizes_, Scope::Known) = static_cast<std::int64_t>(batch.distinct.size());
+  const std::size_t size = barrier              ? batch.ended.size()
+                           : batch.groups.empty() ? batch.prompts.size()
+                                                  : batch.groups.size();
   reads_.clear();
-  for (const lang::ReadKey& key : handler.reads) reads_.push_back(batch_fact(key, size, run));
-  fill_columns(handler, run, &batch, nullptr);
-  before_.clear();
-  for (std::size_t i = 0; i < run.program->states.size(); ++i) {
-    before_.emplace_back();
-    if (run.program->states[i].scope != StateScope::Prompt) {
-      before_.back().push_back(run.program->states[i].scope == StateScope::Run ? store.run()[i] : store.initial()[i]);
-      continue;
-    }
-    for (const std::string& prompt : batch.distinct) before_.back().push_back(store.prompt(prompt)[i]);
-  }
+  for (const lang::ReadKey& key : handler.reads) reads_.push_back(batch_fact(key, static_cast<int>(size), run));
+  fill_columns(handler, run, {nullptr, -1, &batch, nullptr});
+  fill_states(batch, run, store);
   link(run, barrier);
 }
 
@@ -72,31 +122,75 @@ void Question::fill_hit(const lang::Handler& hit, const GroupFacts& group, int s
   link(run, false);
 }
 
-void Question::fill_columns(const lang::Handler& handler, const RunFacts& run, const BatchFacts* batch,
-                            const GroupFacts* group) {
+void Question::fill_columns(const lang::Handler& handler, const RunFacts& run, const About& about) {
   columns_.resize(handler.columns.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     columns_[i].clear();
-    fill_column(columns_[i], handler.columns[i], run, batch, group);
+    fill_column(columns_[i], handler.columns[i], run, about);
   }
 }
 
-void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, const RunFacts& run,
-                           const BatchFacts* batch, const GroupFacts* group) {
-  if (key.scope == Scope::Rollouts && group != nullptr) {
-    const int count = static_cast<int>(group->log->rollouts.size());
-    for (int sample = 0; sample < count; ++sample) column.push_back(rollout_fact(key, *group, sample, run));
+namespace {
+
+// Of a prompt that nobody described there is its position alone.
+Cell prompt_cell(const lang::ReadKey& key, const BatchFacts& batch, std::int64_t position, const RunFacts& run) {
+  if (key.fact == lang::Fact::PromptKey) return Cell::of(position);
+  const lang::Subject subject = lang::row(key.fact).subject;
+  if (subject == lang::Subject::Batch || (subject == lang::Subject::Run && key.fact != lang::Fact::Draw)) {
+    return batch_fact(key, static_cast<int>(batch.prompts.size()), run);
   }
-  if (batch == nullptr) return;
-  if (key.scope == Scope::Groups) {
-    for (const GroupFacts& each : batch->groups) column.push_back(group_fact(key, each, run));
-  } else if (key.scope == Scope::Ended) {
-    for (const GroupFacts& each : batch->ended) column.push_back(group_fact(key, each, run));
-  } else if (key.scope == Scope::Prompts) {
-    for (const std::int64_t prompt : batch->prompts) {
-      const bool itself = key.fact == lang::Fact::PromptKey;
-      column.push_back(itself ? Cell::of(prompt) : batch_fact(key, static_cast<int>(batch->prompts.size()), run));
+  if (!batch.known.empty()) return prompt_fact(key, batch.known[static_cast<std::size_t>(position)], run);
+  static const PromptHistory unseen;
+  PromptFacts unknown;
+  unknown.key = &batch.distinct[static_cast<std::size_t>(position)];
+  unknown.history = &unseen;
+  unknown.position = position;
+  return prompt_fact(key, unknown, run);
+}
+
+}  // namespace
+
+void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, const RunFacts& run,
+                           const About& about) {
+  const auto groups = [&](const std::vector<GroupFacts>& all) {
+    for (const GroupFacts& each : all) column.push_back(group_fact(key, each, run));
+  };
+  switch (key.scope) {
+    case Scope::Rollouts: {
+      const int count = about.group != nullptr ? static_cast<int>(about.group->log->rollouts.size()) : 0;
+      for (int sample = 0; sample < count; ++sample) column.push_back(rollout_fact(key, *about.group, sample, run));
+      break;
     }
+    case Scope::Turns: {
+      if (about.group == nullptr || about.sample < 0) break;
+      const RolloutLog& rollout = about.group->log->rollouts[static_cast<std::size_t>(about.sample)];
+      for (std::size_t turn = 0; turn < rollout.each_turn.size(); ++turn) column.push_back(turn_fact(key, rollout, turn));
+      break;
+    }
+    case Scope::Trained:
+      if (about.micro == nullptr) break;
+      for (const MicroFacts::Member& member : about.micro->members) column.push_back(member_fact(key, member, run));
+      break;
+    default: break;
+  }
+  if (about.batch == nullptr) return;
+  const BatchFacts& batch = *about.batch;
+  switch (key.scope) {
+    case Scope::Groups: groups(batch.groups); break;
+    case Scope::Ended: groups(batch.ended); break;
+    case Scope::Stored: groups(batch.stored); break;
+    case Scope::Prompts:
+      for (const std::int64_t prompt : batch.prompts) column.push_back(prompt_cell(key, batch, prompt, run));
+      break;
+    case Scope::Pool:
+      for (const std::int64_t prompt : batch.pool) column.push_back(prompt_cell(key, batch, prompt, run));
+      break;
+    case Scope::Known:
+      for (std::size_t i = 0; i < batch.distinct.size(); ++i) {
+        column.push_back(prompt_cell(key, batch, static_cast<std::int64_t>(i), run));
+      }
+      break;
+    default: break;
   }
 }
 

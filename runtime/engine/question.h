@@ -13,20 +13,33 @@
 
 namespace allot::engine {
 
-// The groups of a batch handler. Prompts are positions in `distinct`.
+// What a handler of a batch or of the pool looks at. Prompts are positions in `distinct`, categories in `categories`.
 struct BatchFacts {
   std::vector<GroupFacts> groups;           // open (at `update`: trained on), in slot order
-  std::vector<GroupFacts> ended;            // every started one, in order of slot and round
+  std::vector<GroupFacts> ended;            // every one that ended in this iteration, in order of slot and round
+  std::vector<GroupFacts> stored;           // of the replay buffer, the oldest first
   std::vector<std::int64_t> prompts;        // of the batch, in slot order
-  std::vector<std::string> distinct;        // each prompt once, in order of first appearance
+  std::vector<std::string> distinct;        // each prompt once; of a pool all of them, in pool order
+  std::vector<PromptFacts> known;           // of `distinct`, by position; empty: nothing is known of them
+  std::vector<std::int64_t> pool;           // of those, the ones that may be drawn
+  std::vector<std::string> categories;      // each once; empty: there are none
+  bool of_pool = false;
+
+  // The position of a prompt; it is added where it is new.
+  std::int64_t place(const std::string& prompt);
+  std::int64_t category_place(std::string_view category);
 };
 
 class Question {
  public:
-  // A group's handler. `group_state` is read before and written after by take_group_state().
+  // A handler of a group or, with a sample, of one of its rollouts.
   void fill(const lang::Handler& handler, const GroupFacts& group, const RunFacts& run, const StateStore& store,
-            const StateCells& group_state);
-  // A batch's handler. At a barrier a state of prompts or of the run shows what was written before in the same handler.
+            const StateCells& group_state, int sample = -1);
+  // A handler of a micro-batch. Its prompts and categories are those of `batch`.
+  void fill(const lang::Handler& handler, const MicroFacts& micro, const BatchFacts& batch, const RunFacts& run,
+            const StateStore& store);
+  // A batch's handler, or the pool's. At a barrier a state of prompts, categories or of the run shows what was written
+  // before in the same handler.
   void fill(const lang::Handler& handler, const BatchFacts& batch, const RunFacts& run, const StateStore& store,
             bool barrier);
   // The `hit` condition over one rollout. `reward` there is the environment's own where there is one.
@@ -41,15 +54,23 @@ class Question {
   compiler::Frame frame();
   const std::vector<lang::Cell>& reads() const { return reads_; }
   const std::vector<std::vector<lang::Cell>>& columns() const { return columns_; }
-  const std::vector<std::vector<lang::Cell>>& states_before() const { return before_; }
+  // What the handler found, whatever it wrote since.
+  const std::vector<std::vector<lang::Cell>>& states_before() const { return barrier_ ? after_ : before_; }
+  const std::array<std::int64_t, lang::scope_count>& sizes() const { return sizes_; }
   // By state; what the handler wrote. Prompt states of a batch have one cell per distinct prompt.
   const std::vector<std::vector<lang::Cell>>& states_after() const { return barrier_ ? before_ : after_; }
 
  private:
-  void fill_columns(const lang::Handler& handler, const RunFacts& run, const BatchFacts* batch,
-                    const GroupFacts* group);
-  void fill_column(std::vector<lang::Cell>& column, const lang::ReadKey& key, const RunFacts& run,
-                   const BatchFacts* batch, const GroupFacts* group);
+  // Whom a question is about; what does not apply is null.
+  struct About {
+    const GroupFacts* group = nullptr;
+    int sample = -1;
+    const BatchFacts* batch = nullptr;
+    const MicroFacts* micro = nullptr;
+  };
+  void fill_columns(const lang::Handler& handler, const RunFacts& run, const About& about);
+  void fill_column(std::vector<lang::Cell>& column, const lang::ReadKey& key, const RunFacts& run, const About& about);
+  void fill_states(const BatchFacts& batch, const RunFacts& run, const StateStore& store);
   void link(const RunFacts& run, bool barrier);
 
   std::vector<lang::Cell> reads_;

@@ -17,7 +17,15 @@ std::string LiveEngine::make_snapshot() const {
   snapshot.iteration = iteration_;
   snapshot.next_group = next_group_;
   snapshot.prompts = store_.prompts();
+  snapshot.categories = store_.categories();
   snapshot.run_state = store_.run();
+  snapshot.histories = pool_.histories();
+  snapshot.epoch = pool_.epoch();
+  snapshot.passed = pool_.passed();
+  for (const auto& [number, group] : groups_) {
+    if (group->deferred) snapshot.waiting.push_back(group.get());
+  }
+  for (const auto& [number, group] : stored_) snapshot.stored.push_back(group.get());
   snapshot.accounts = ledger_.accounts();
   snapshot.conservation = ledger_.conservation();
   snapshot.ledger_begun = ledger_.begun();
@@ -30,7 +38,7 @@ std::string LiveEngine::make_snapshot() const {
 
 Result<void> LiveEngine::restore(const std::string& state) {
   const std::lock_guard lock(mutex_);
-  auto read = read_snapshot(state);
+  auto read = read_snapshot(state, plan_);
   if (!read) return read.error();
   const std::string hash = policy_ ? policy_->program().hash : "";
   if (read->policy_hash != hash) {
@@ -40,10 +48,20 @@ Result<void> LiveEngine::restore(const std::string& state) {
                  "resume with the same policy file, or start a new run"};
   }
   iteration_ = read->iteration;
-  first_group_ = next_group_ = read->next_group;
+  next_group_ = read->next_group;
   groups_.clear();
+  stored_.clear();
   in_iteration_ = false;
-  store_.restore(std::move(read->prompts), std::move(read->run_state));
+  const std::size_t waiting = read->waiting.size();
+  for (std::size_t i = 0; i < read->groups.size(); ++i) {
+    const int number = read->groups[i]->log.group;
+    read->groups[i]->deferred = i < waiting;
+    read->groups[i]->closed = i >= waiting;
+    read->groups[i]->active = read->groups[i]->placed = false;
+    (i < waiting ? groups_ : stored_).emplace(number, std::move(read->groups[i]));
+  }
+  store_.restore(std::move(read->prompts), std::move(read->categories), std::move(read->run_state));
+  pool_.restore(std::move(read->histories), read->epoch, read->passed);
   ledger_.restore(read->accounts, read->conservation, read->ledger_begun);
   trust_.restore(read->holdout_observed, read->holdout_flat, read->paused);
   run_ = read->run;

@@ -3,41 +3,64 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/json_text.h"
+#include "runtime/engine/saved_group.h"
 
 namespace allot::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using lang::Cell;
 
-constexpr std::string_view schema = "allot-state/1";
+constexpr std::string_view schema = "allot-state/2";
 
-// Bits, so that a restored value is the same value.
-Json cell_json(const Cell& cell) { return Json::array({cell.bits, Cell::of(cell.second).bits, cell.defined}); }
-
-Cell read_cell(const Json& json) {
-  return {json.at(0).get<std::uint64_t>(), std::bit_cast<double>(json.at(1).get<std::uint64_t>()),
-          json.at(2).get<std::uint64_t>()};
+void put(JsonText& text, const StateStore::Keyed& keyed) {
+  text.begin_object();
+  for (const auto& [key, cells] : keyed) {
+    text.key(key);
+    put_cells(text, cells);
+  }
+  text.end_object();
 }
 
-Json cells_json(const StateCells& cells) {
-  Json json = Json::array();
-  for (const Cell& cell : cells) json.push_back(cell_json(cell));
-  return json;
+StateStore::Keyed read_keyed(const Json& json) {
+  StateStore::Keyed keyed;
+  for (const auto& [key, cells] : json.items()) keyed.emplace(key, read_cells(cells));
+  return keyed;
 }
 
-StateCells read_cells(const Json& json) {
-  StateCells cells;
-  for (const Json& each : json) cells.push_back(read_cell(each));
-  return cells;
+// In one array, the members in their own order: there may be a million prompts.
+void put(JsonText& text, const PromptHistory& h) {
+  text.begin_array();
+  for (const std::int64_t count : {h.groups, h.flat, h.started, h.scored, h.hits, h.misses, h.last_scored, h.last_hits}) {
+    text.value(count);
+  }
+  text.value(h.reward_mean).value(h.reward_squares).value(h.last_iteration).value(h.away_until).value(h.passed);
+  text.end_array();
 }
 
-Json account_json(const Account& account) {
-  return {{"unit", static_cast<int>(account.unit)},
-          {"per_run", account.per_run},
-          {"amount", account.amount},
-          {"total", account.total},
-          {"spent", account.spent}};
+PromptHistory read_history(const Json& json) {
+  PromptHistory h;
+  std::size_t i = 0;
+  for (std::int64_t* count : {&h.groups, &h.flat, &h.started, &h.scored, &h.hits, &h.misses, &h.last_scored, &h.last_hits}) {
+    *count = json.at(i++).get<std::int64_t>();
+  }
+  h.reward_mean = json.at(i++).get<double>();
+  h.reward_squares = json.at(i++).get<double>();
+  h.last_iteration = json.at(i++).get<int>();
+  h.away_until = json.at(i++).get<int>();
+  h.passed = json.at(i++).get<bool>();
+  return h;
+}
+
+void put(JsonText& text, const Account& account) {
+  text.begin_object()
+      .member("unit", static_cast<int>(account.unit))
+      .member("per_run", account.per_run)
+      .member("amount", account.amount)
+      .member("total", account.total)
+      .member("spent", account.spent)
+      .end_object();
 }
 
 Account read_account(const Json& json) {
@@ -50,14 +73,16 @@ Account read_account(const Json& json) {
   return account;
 }
 
-Json run_json(const RunTallies& run) {
-  return {{"scored", run.scored},
-          {"hits", run.hits},
-          {"most_reward", run.most_reward ? Json(*run.most_reward) : Json(nullptr)},
-          {"warned_without_hits", run.warned_without_hits},
-          {"asked", run.asked},
-          {"first_iteration_over", run.first_iteration_over},
-          {"skipped_updates", run.skipped_updates}};
+void put(JsonText& text, const RunTallies& run) {
+  text.begin_object()
+      .member("scored", run.scored)
+      .member("hits", run.hits)
+      .member("most_reward", run.most_reward)
+      .member("warned_without_hits", run.warned_without_hits)
+      .member("asked", run.asked)
+      .member("first_iteration_over", run.first_iteration_over)
+      .member("skipped_updates", run.skipped_updates)
+      .end_object();
 }
 
 RunTallies read_run(const Json& json) {
@@ -72,22 +97,28 @@ RunTallies read_run(const Json& json) {
   return run;
 }
 
-Json conservation_json(const Conservation& c) {
-  return Json::array({c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
-}
-
 Conservation read_conservation(const Json& json) {
   const auto part = [&](std::size_t i) { return json.at(i).get<std::int64_t>(); };
   return {part(0), part(1), part(2), part(3), part(4), part(5)};
 }
 
-Snapshot read_fields(const Json& json) {
-  Snapshot snapshot;
+void put(JsonText& text, const std::vector<const LiveGroup*>& groups) {
+  text.begin_array();
+  for (const LiveGroup* group : groups) put_group(text, *group);
+  text.end_array();
+}
+
+ReadSnapshot read_fields(const Json& json, const StatisticsPlan& plan) {
+  ReadSnapshot snapshot;
   snapshot.policy_hash = json.at("policy").get<std::string>();
   snapshot.iteration = json.at("iteration").get<int>();
   snapshot.next_group = json.at("next_group").get<int>();
-  for (const auto& [key, cells] : json.at("prompts").items()) snapshot.prompts.emplace(key, read_cells(cells));
+  snapshot.prompts = read_keyed(json.at("prompts"));
+  snapshot.categories = read_keyed(json.at("categories"));
   snapshot.run_state = read_cells(json.at("run_state"));
+  for (const auto& [key, history] : json.at("histories").items()) snapshot.histories.emplace(key, read_history(history));
+  snapshot.epoch = json.at("epoch").at(0).get<int>();
+  snapshot.passed = json.at("epoch").at(1).get<std::int64_t>();
   for (const Json& account : json.at("accounts")) snapshot.accounts.push_back(read_account(account));
   snapshot.conservation = read_conservation(json.at("conservation"));
   snapshot.ledger_begun = json.at("ledger_begun").get<bool>();
@@ -95,32 +126,54 @@ Snapshot read_fields(const Json& json) {
   snapshot.holdout_flat = json.at("holdout").at(1).get<std::int64_t>();
   snapshot.paused = json.at("paused").get<bool>();
   snapshot.run = read_run(json.at("run"));
+  for (const auto& [name, list] : {std::pair("waiting", &snapshot.waiting), std::pair("stored", &snapshot.stored)}) {
+    for (const Json& group : json.at(name)) {
+      snapshot.groups.push_back(std::make_unique<LiveGroup>(read_group(group, plan)));
+      list->push_back(snapshot.groups.back().get());
+    }
+  }
   return snapshot;
 }
 
 }  // namespace
 
 std::string write(const Snapshot& snapshot) {
-  Json json;
-  json["schema"] = schema;
-  json["policy"] = snapshot.policy_hash;
-  json["iteration"] = snapshot.iteration;
-  json["next_group"] = snapshot.next_group;
-  Json prompts = Json::object();
-  for (const auto& [key, cells] : snapshot.prompts) prompts[key] = cells_json(cells);
-  json["prompts"] = std::move(prompts);
-  json["run_state"] = cells_json(snapshot.run_state);
-  json["accounts"] = Json::array();
-  for (const Account& account : snapshot.accounts) json["accounts"].push_back(account_json(account));
-  json["conservation"] = conservation_json(snapshot.conservation);
-  json["ledger_begun"] = snapshot.ledger_begun;
-  json["holdout"] = Json::array({snapshot.holdout_observed, snapshot.holdout_flat});
-  json["paused"] = snapshot.paused;
-  json["run"] = run_json(snapshot.run);
-  return seal(dump(json));
+  JsonText text;
+  text.begin_object().member("schema", schema).member("policy", snapshot.policy_hash);
+  text.member("iteration", snapshot.iteration).member("next_group", snapshot.next_group);
+  text.key("prompts");
+  put(text, snapshot.prompts);
+  text.key("categories");
+  put(text, snapshot.categories);
+  text.key("run_state");
+  put_cells(text, snapshot.run_state);
+  text.key("histories").begin_object();
+  for (const auto& [key, history] : snapshot.histories) {
+    text.key(key);
+    put(text, history);
+  }
+  text.end_object();
+  text.key("epoch").begin_array().value(snapshot.epoch).value(snapshot.passed).end_array();
+  text.key("accounts").begin_array();
+  for (const Account& account : snapshot.accounts) put(text, account);
+  text.end_array();
+  const Conservation& c = snapshot.conservation;
+  text.member("conservation",
+              std::vector<std::int64_t>{c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
+  text.member("ledger_begun", snapshot.ledger_begun);
+  text.member("holdout", std::vector<std::int64_t>{snapshot.holdout_observed, snapshot.holdout_flat});
+  text.member("paused", snapshot.paused);
+  text.key("run");
+  put(text, snapshot.run);
+  text.key("waiting");
+  put(text, snapshot.waiting);
+  text.key("stored");
+  put(text, snapshot.stored);
+  text.end_object();
+  return seal(text.take());
 }
 
-Result<Snapshot> read_snapshot(const std::string& text) {
+Result<ReadSnapshot> read_snapshot(const std::string& text, const StatisticsPlan& plan) {
   const Error damaged{"The saved state of the engine is damaged.", "resume from an earlier checkpoint"};
   const auto line = text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : std::string_view(text);
   if (!is_sealed(line)) return damaged;
@@ -131,7 +184,7 @@ Result<Snapshot> read_snapshot(const std::string& text) {
       return Error{"The saved state of the engine is of another version: " + json.at("schema").get<std::string>() + ".",
                    "resume with the program that wrote it"};
     }
-    return read_fields(json);
+    return read_fields(json, plan);
   } catch (const Json::exception&) {  // a field is missing or of another type
     return damaged;
   }

@@ -19,6 +19,11 @@ const StateCells& StateStore::prompt(std::string_view key) const {
   return found == prompts_.end() ? initial_ : found->second;
 }
 
+const StateCells& StateStore::category(std::string_view key) const {
+  const auto found = categories_.find(key);
+  return found == categories_.end() ? initial_ : found->second;
+}
+
 Cell StateStore::decayed(std::size_t index, Cell value) const {
   const lang::State& state = states_[index];
   if (!state.decay || !value.defined || !state.initial.defined) return value;
@@ -39,8 +44,10 @@ void StateStore::decay() {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (!states_[i].decay) continue;
     if (states_[i].scope == StateScope::Run) run_[i] = decayed(i, run_[i]);
-    if (states_[i].scope != StateScope::Prompt) continue;
-    for (auto& [key, cells] : prompts_) cells[i] = decayed(i, cells[i]);
+    if (!states_[i].keyed()) continue;
+    for (auto& [key, cells] : states_[i].scope == StateScope::Prompt ? prompts_ : categories_) {
+      cells[i] = decayed(i, cells[i]);
+    }
   }
 }
 
@@ -48,10 +55,15 @@ void StateStore::write_prompt(const std::string& key, std::size_t state, Cell va
   prompts_.try_emplace(key, initial_).first->second[state] = value;
 }
 
+void StateStore::write_category(const std::string& key, std::size_t state, Cell value) {
+  categories_.try_emplace(key, initial_).first->second[state] = value;
+}
+
 void StateStore::write_run(std::size_t state, Cell value) { run_[state] = value; }
 
-void StateStore::restore(std::map<std::string, StateCells, std::less<>> prompts, StateCells run) {
+void StateStore::restore(Keyed prompts, Keyed categories, StateCells run) {
   prompts_ = std::move(prompts);
+  categories_ = std::move(categories);
   run_ = std::move(run);
 }
 

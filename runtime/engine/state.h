@@ -1,4 +1,4 @@
-// What a policy remembers over iterations: cells per prompt and for the run. (State per group lives with its group.)
+// What a policy remembers over iterations: cells per prompt, per category and for the run. (State per group lives with its group.)
 //
 // It is written at the barriers only. Between them every reader sees the snapshot of the iteration's start, so the
 // order in which groups finish leaves no trace.
@@ -23,15 +23,19 @@ class StateStore {
   const StateCells& initial() const { return initial_; }
   // What is known of a prompt: the initial values where it was never written.
   const StateCells& prompt(std::string_view key) const;
+  const StateCells& category(std::string_view key) const;
   const StateCells& run() const { return run_; }
 
   // The barrier, in this order: every kept value moves towards its initial one, then the handler's writes follow.
   void decay();
   void write_prompt(const std::string& key, std::size_t state, lang::Cell value);
+  void write_category(const std::string& key, std::size_t state, lang::Cell value);
   void write_run(std::size_t state, lang::Cell value);
 
-  const std::map<std::string, StateCells, std::less<>>& prompts() const { return prompts_; }
-  void restore(std::map<std::string, StateCells, std::less<>> prompts, StateCells run);
+  using Keyed = std::map<std::string, StateCells, std::less<>>;
+  const Keyed& prompts() const { return prompts_; }
+  const Keyed& categories() const { return categories_; }
+  void restore(Keyed prompts, Keyed categories, StateCells run);
 
  private:
   lang::Cell decayed(std::size_t state, lang::Cell value) const;
@@ -39,7 +43,8 @@ class StateStore {
   std::vector<lang::State> states_;
   StateCells initial_;
   StateCells run_;
-  std::map<std::string, StateCells, std::less<>> prompts_;
+  Keyed prompts_;
+  Keyed categories_;
 };
 
 }  // namespace allot::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -49,6 +50,7 @@ std::string show_list(const Json& values) {
 struct Answered {
   int iteration = 0;
   int group = -1;
+  int sample = -1;
   int handler = -1;
   int turn = 0;
   int rule = -1;
@@ -118,6 +120,7 @@ void unpack(const Json& rows, const Reader& reader, const Handlers& handlers) {
     Answered answered;
     answered.iteration = rows.at("it").get<int>();
     answered.group = rows.at("g")[i].get<int>();
+    answered.sample = rows.contains("s") ? rows.at("s")[i].get<int>() : -1;
     answered.handler = rows.at("h").get<int>();
     answered.rule = rows.at("r").get<int>();
     answered.turn = rows.at("t")[i].get<int>();
@@ -132,6 +135,7 @@ void read_answer(const Json& record, const Reader& reader, const Handlers& handl
   Answered answered;
   answered.iteration = record.at("it").get<int>();
   answered.group = record.at("g").get<int>();
+  answered.sample = record.value("s", -1);
   answered.handler = record.at("h").get<int>();
   answered.turn = record.at("t").get<int>();
   answered.rule = record.at("r").get<int>();
@@ -201,6 +205,7 @@ Json answer_json(const Answered& answered, const Reader& reader) {
   Json json;
   json["iteration"] = answered.iteration;
   json["group"] = answered.group < 0 ? Json(nullptr) : Json(answered.group);
+  if (answered.sample >= 0) json["sample"] = answered.sample;
   json["point"] = reader.handler(answered).at("text");
   json["turn"] = answered.turn;
   json["verdict"] = reader.verdict(answered);
@@ -228,10 +233,31 @@ std::string fault_words(const Answered& answered) {
 
 std::string answer_line(const Answered& answered, const Reader& reader) {
   const std::string reason = reader.reason(answered);
-  const std::string subject = answered.group < 0 ? "batch" : fmt::format("group {}", answered.group);
+  std::string subject = answered.group < 0 ? "batch" : fmt::format("group {}", answered.group);
+  if (answered.sample >= 0) subject += fmt::format(" rollout {}", answered.sample);
   return fmt::format("{:>4}  {}  {}: {}{}{}{}  [{}]\n", answered.iteration, subject, point_words(answered, reader),
                      reader.verdict(answered), reason.empty() ? "" : " because \"" + reason + "\"",
                      carried_words(answered.carried), fault_words(answered), reader.where(answered));
+}
+
+std::string rounded(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+// What happened to a group or a prompt beside the answers of the policy; empty for other records.
+std::string event_words(const Json& record) {
+  const std::string kind = record.at("k").get<std::string>();
+  const auto number = [&](const char* member) { return record.at(member).get<int>(); };
+  if (kind == "defer") return fmt::format("group {} waits, for {} at most", number("g"), rounded(number("limit"), "iteration"));
+  if (kind == "take_up") {
+    return fmt::format("group {} is taken up in slot {}, round {}, {} after it was opened", number("g"), number("slot"),
+                       number("round"), rounded(number("age"), "iteration"));
+  }
+  if (kind == "replay") return fmt::format("group {} is trained on once more, {} old", number("g"), rounded(number("age"), "iteration"));
+  if (kind != "evict") return "";
+  const std::string prompt = record.at("prompt").get<std::string>();
+  const Json& until = record.at("until");
+  if (until.is_string()) return fmt::format("prompt {} is evicted for good", prompt);
+  if (until == 0) return fmt::format("prompt {} may be drawn again", prompt);
+  return fmt::format("prompt {} is evicted until epoch {}", prompt, until.get<std::int64_t>());
 }
 
 std::string end_line(const Json& record) {
@@ -261,7 +287,8 @@ Result<std::string> tell_run(const std::filesystem::path& run_folder, StoryForma
   };
   handlers.other = [&](const Json& record) {
     const std::string kind = record.at("k").get<std::string>();
-    const bool shown = kind == "end" || kind == "note";
+    const std::string event = event_words(record);
+    const bool shown = kind == "end" || kind == "note" || !event.empty();
     if (format == StoryFormat::Json && (shown || kind == "close")) {
       Json plain = record;
       plain.erase("crc");
@@ -270,6 +297,8 @@ Result<std::string> tell_run(const std::filesystem::path& run_folder, StoryForma
       text += fmt::format("{:>4}  {}\n", record.at("it").get<int>(), record.at("text").get<std::string>());
     } else if (kind == "end") {
       text += end_line(record);
+    } else if (!event.empty()) {
+      text += fmt::format("{:>4}  {}\n", record.at("it").get<int>(), event);
     }
   };
   auto problems = walk(run_folder, handlers);
@@ -302,7 +331,8 @@ std::string answer_paragraph(const Answered& answered, const Reader& reader) {
 }
 
 struct Told {
-  int turn = 0;
+  int iteration = 0;
+  int order = 0;  // a turn; of what befalls a whole group, after all turns
   std::string words;
   Json json;
 };
@@ -342,10 +372,18 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
   Handlers handlers;
   handlers.answered = [&](const Answered& answered, const Reader& reader) {
     if (answered.group != group) return;
-    told.push_back({answered.turn, answer_paragraph(answered, reader), answer_json(answered, reader)});
+    told.push_back({answered.iteration, answered.turn, answer_paragraph(answered, reader), answer_json(answered, reader)});
   };
   handlers.other = [&](const Json& record) {
     const std::string kind = record.at("k").get<std::string>();
+    const bool event = kind != "evict" && !event_words(record).empty();
+    if (event && record.at("g") == group) {
+      Json plain = record;
+      plain.erase("crc");
+      const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();
+      told.push_back({record.at("it").get<int>(), order,
+                      fmt::format("iteration {}: {}\n", record.at("it").get<int>(), event_words(record)), std::move(plain)});
+    }
     if (kind != "open" && kind != "close") return;
     last_group = std::max(last_group, record.at("g").get<int>());
     if (record.at("g") != group) return;
@@ -363,7 +401,9 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
                                  : "no group was closed in this run"};
   }
   // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
-  std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.turn < b.turn; });
+  std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
+    return std::pair(a.iteration, a.order) < std::pair(b.iteration, b.order);
+  });
   std::string decisions;
   json["decisions"] = Json::array();
   for (Told& each : told) {

@@ -17,6 +17,9 @@ struct Tallies {
   std::int64_t budget_stops = 0;   // rollouts ended because it could not cover their next turn
   std::int64_t late_questions = 0; // asked of a group that had already ended; they change nothing
   std::int64_t held_out = 0;
+  std::int64_t deferred = 0, resumed = 0, expired = 0, surplus = 0;  // groups
+  std::int64_t evicted = 0, readmitted = 0;                          // prompts
+  std::int64_t replayed = 0;                                         // groups
   std::int64_t points_without_handler = 0;  // `result`, `wave` and `finish` that came and nobody answered
 };
 

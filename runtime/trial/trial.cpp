@@ -292,7 +292,7 @@ class Trial {
       case lang::StateScope::Group: group.state[state] = value; break;
       case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
       case lang::StateScope::Run: store_.write_run(state, value); break;
-      case lang::StateScope::Category: store_.write_run(state, value); break;  // read from there while there is one
+      case lang::StateScope::Category: store_.write_category(group.log.category, state, value); break;
     }
   }
 

@@ -41,6 +41,7 @@ Settings settings(int slots, int group_size, int turn_limit) {
   settings.slots = slots;
   settings.group_size = group_size;
   settings.turn_limit = turn_limit;
+  settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
   return settings;
 }
 
@@ -82,6 +83,7 @@ void Driver::take(const Orders& orders) {
       live_.push_back(std::move(live));
     }
   }
+  deferred.insert(deferred.end(), orders.deferred.begin(), orders.deferred.end());
   closed.insert(closed.end(), orders.closed.begin(), orders.closed.end());
   batch_closed_ = batch_closed_ || orders.batch_closed;
   after_event();
@@ -111,6 +113,7 @@ void Driver::step() {
   ending.status = live.course.status;
   ending.reward = live.course.reward;
   ending.raw_reward = live.course.raw_reward;
+  ending.answer = live.course.answer;
   const RolloutRef ref = live.ref;
   std::erase_if(live_, [&](const Live& each) { return each.ref == ref; });
   auto orders = engine_.ended(ref, ending);

@@ -21,6 +21,7 @@ struct Course {
   std::optional<double> reward;
   std::optional<double> raw_reward;
   int tokens = 10;   // a turn
+  std::string answer;
   int calls = 0;
 };
 using Courses = std::function<Course(const std::string& prompt, int sample)>;
@@ -48,6 +49,7 @@ class Driver {
   std::vector<GroupResult> closed;            // of all iterations, in order of closing
   std::vector<Start> starts;
   std::vector<RolloutRef> stops;
+  std::vector<int> deferred;                  // groups, each time they are
   int holds = 0;
   int turns = 0;
   std::map<std::string, GroupResult> by_place() const;  // "iteration is not kept: slot/round"

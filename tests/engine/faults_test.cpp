@@ -129,15 +129,15 @@ on result of group g { stop, drop }
   Turn last;
   last.last = true;
   REQUIRE(engine->turn({0, 0}, last));
-  auto orders = engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""});
+  auto orders = engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""});
   REQUIRE(orders);
   CHECK(orders->stop == std::vector<RolloutRef>{{0, 1}});
   CHECK(orders->closed.size() == 1);   // two were never started, and nobody waits for them
   CHECK(orders->batch_closed);
-  auto late = engine->ended({0, 1}, {Status::Completed, 1.0, std::nullopt, ""});
+  auto late = engine->ended({0, 1}, {Status::Completed, 1.0, std::nullopt, "", ""});
   REQUIRE(late);
   CHECK(late->closed.empty());
-  auto never = engine->ended({0, 3}, {Status::Completed, 1.0, std::nullopt, ""});
+  auto never = engine->ended({0, 3}, {Status::Completed, 1.0, std::nullopt, "", ""});
   REQUIRE(never);
   auto report = engine->end_iteration();
   REQUIRE(report);
@@ -149,14 +149,14 @@ on result of group g { stop, drop }
 TEST_CASE("fault 29: a second result of the same rollout is one result") {
   auto engine = engine_of("", settings(1, 2));
   REQUIRE(engine->begin_iteration(0, {"p"}));
-  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
-  auto again = engine->ended({0, 0}, {Status::Completed, 0.0, std::nullopt, ""});
+  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
+  auto again = engine->ended({0, 0}, {Status::Completed, 0.0, std::nullopt, "", ""});
   REQUIRE(again);
   CHECK(again->closed.empty());
   REQUIRE(engine->turn({0, 0}, {}));
   REQUIRE(engine->ended({77, 0}, {}));
   REQUIRE(engine->ended({-1, -5}, {}));
-  auto orders = engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, ""});
+  auto orders = engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, "", ""});
   REQUIRE(orders);
   CHECK(orders->closed.front().subset == std::vector<int>{0, 1});
   auto report = engine->end_iteration();
@@ -171,8 +171,8 @@ TEST_CASE("fault 31: a policy that is loaded and never asked is an error, unless
   SECTION("the driver does not report turns") {
     auto engine = engine_of(policy, settings(1, 2));
     REQUIRE(engine->begin_iteration(0, {"p"}));
-    REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
-    REQUIRE(engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, ""}));
+    REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
+    REQUIRE(engine->ended({0, 1}, {Status::Completed, 0.0, std::nullopt, "", ""}));
     auto report = engine->end_iteration();
     REQUIRE_FALSE(report);
     CHECK(report.error().what.find("policy p loaded, 0 decisions in iteration 0") != std::string::npos);
@@ -264,7 +264,7 @@ TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
   REQUIRE(engine->begin_iteration(0, {"p"}));
   CHECK_FALSE(engine->begin_iteration(1, {"p"}));
   CHECK_FALSE(engine->end_iteration());  // a rollout still runs
-  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, ""}));
+  REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
   CHECK(engine->end_iteration());
 }
 

@@ -56,10 +56,24 @@ TEST_CASE("over 250,000 random events nothing is overrun, lost, or kept by a per
     Model model;
     struct Running { Permit permit; int turns = 0; };
     std::vector<Running> running;
-    std::int64_t group_members = 0;
+    std::int64_t group_members = 0, waiting = 0;
     for (int step = 0; step < 400; ++step, ++events) {
       const auto pick = [&] { return running.begin() + static_cast<std::ptrdiff_t>(random() % running.size()); };
       const int action = static_cast<int>(random() % 10);
+      // Rollouts that have ended may wait with their group, and go on with it.
+      const std::int64_t idle = group_members - waiting - static_cast<std::int64_t>(running.size());
+      if (random() % 8 == 0) {
+        const std::int64_t before = ledger.conservation().in_flight;
+        if (waiting == 0) {
+          ledger.defer_group(static_cast<int>(idle));
+          waiting = idle;
+        } else {
+          ledger.resume_group(static_cast<int>(waiting));
+          waiting = 0;
+        }
+        if (ledger.conservation().deferred != waiting) FAIL("a group that waits was lost");
+        if (ledger.conservation().in_flight != group_members - waiting) FAIL("in flight was " << before);
+      }
       if (action < 3) {
         if (ledger.affordable(1) == 1) {
           running.emplace_back();
@@ -97,6 +111,7 @@ TEST_CASE("over 250,000 random events nothing is overrun, lost, or kept by a per
     }
     for (Running& each : running) ledger.end(each.permit, true);
     model.rollouts_spent += static_cast<double>(running.size());
+    if (waiting > 0) ledger.resume_group(static_cast<int>(waiting));
     ledger.close_group(Fate::Trained, static_cast<int>(group_members));
     CHECK(ledger.account(lang::BaseUnit::Tokens)->spent == model.tokens_spent);
     CHECK(ledger.account(lang::BaseUnit::Rollouts)->spent == model.rollouts_spent);

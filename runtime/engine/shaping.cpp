@@ -1,0 +1,182 @@
+// What comes between generation and the loss: `shape` and `replay`.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+#include "runtime/engine/stopwatch.h"
+
+namespace allot::engine {
+
+using lang::Point;
+using lang::Subject;
+
+bool LiveEngine::wants_gram() const { return demands_.gram; }
+
+namespace {
+
+Error malformed(const std::string& what) { return Error{"shape: " + what, "this is a fault of the host"}; }
+
+double or_nan(std::optional<double> value) { return value.value_or(std::numeric_limits<double>::quiet_NaN()); }
+
+}  // namespace
+
+// A group's handler sees all of its rollouts, those that are not trained on without an advantage; what it sets for
+// those is ignored.
+Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
+  const std::lock_guard lock(mutex_);
+  const Stopwatch watch(spent_seconds_);
+  Shaped shaped{batch.advantages, {}};
+  const int handler = judge_ ? points_.find(Point::Shape, Subject::Group) : no_handler;
+  if (handler == no_handler || batch.rollouts.empty()) return shaped;
+  if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
+  LiveGroup* const group = find(batch.rollouts.front().group);
+  if (group == nullptr) return malformed("the group is not of this iteration");
+  std::vector<double> by_sample(group->log.rollouts.size(), or_nan(std::nullopt));
+  std::vector<std::size_t> places;
+  std::vector<std::optional<double>> rewards;
+  for (std::size_t i = 0; i < batch.rollouts.size(); ++i) {
+    const auto sample = static_cast<std::size_t>(batch.rollouts[i].sample);
+    if (batch.rollouts[i].group != group->log.group || sample >= by_sample.size()) return malformed("a rollout of another group");
+    by_sample[sample] = batch.advantages[i];
+    places.push_back(sample);
+    rewards.push_back(group->log.rollouts[sample].reward);
+  }
+  group->advantages = std::move(by_sample);
+  const auto verdict = consult(handler, *group, current_turn(group->log));
+  if (verdict) apply(shaped, *verdict, places, rewards);
+  if (fatal_) return *fatal_;
+  return shaped;
+}
+
+Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
+  const std::lock_guard lock(mutex_);
+  const Stopwatch watch(spent_seconds_);
+  Shaped shaped{batch.advantages, {}};
+  const int handler = judge_ ? points_.find(Point::Shape, Subject::MicroBatch) : no_handler;
+  if (handler == no_handler || batch.rollouts.empty()) return shaped;
+  if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
+  MicroFacts micro;
+  BatchFacts prompts;
+  std::vector<int> groups;
+  std::vector<std::optional<double>> rewards;
+  for (std::size_t i = 0; i < batch.rollouts.size(); ++i) {
+    const RolloutRef& ref = batch.rollouts[i];
+    const LiveGroup* const group = stored_or_live(ref.group);
+    if (group == nullptr || ref.sample < 0 || static_cast<std::size_t>(ref.sample) >= group->log.rollouts.size()) {
+      return malformed("a rollout that nobody knows");
+    }
+    MicroFacts::Member member{group->facts(current_turn(group->log)), ref.sample, 0, batch.advantages[i]};
+    member.group.prompt = prompts.place(group->log.prompt);
+    member.group.category = prompts.category_place(group->log.category);
+    const auto known = std::find(groups.begin(), groups.end(), ref.group);
+    member.index = known - groups.begin();
+    if (known == groups.end()) groups.push_back(ref.group);
+    micro.members.push_back(member);
+    rewards.push_back(group->log.rollouts[static_cast<std::size_t>(ref.sample)].reward);
+  }
+  micro.gram = &batch.gram;
+  Decision decision = judge_->ask_micro(handler, micro, prompts, run_facts(), store_);
+  audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
+  note_fault(decision);
+  if (fatal_) return *fatal_;
+  if (shadow() || decision.verdict.rule < 0) return shaped;
+  std::vector<std::size_t> places(batch.rollouts.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  apply(shaped, decision.verdict, places, rewards);
+  return shaped;
+}
+
+// Where a value is undefined, what was there stays.
+void LiveEngine::apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
+                       const std::vector<std::optional<double>>& rewards) const {
+  const auto value = [&](const std::vector<std::optional<double>>& values, std::size_t i) -> std::optional<double> {
+    if (values.size() == 1 && places.size() > 1) return values.front();
+    return places[i] < values.size() ? values[places[i]] : std::nullopt;
+  };
+  for (std::size_t i = 0; verdict.advantages && i < places.size(); ++i) {
+    shaped.advantages[i] = value(*verdict.advantages, i).value_or(shaped.advantages[i]);
+  }
+  if (verdict.weights) {
+    shaped.weights.assign(places.size(), 1.0);
+    for (std::size_t i = 0; i < places.size(); ++i) shaped.weights[i] = value(*verdict.weights, i).value_or(1.0);
+  }
+  // With a baseline alone the advantage is the reward less that.
+  for (std::size_t i = 0; verdict.baselines && !verdict.advantages && i < places.size(); ++i) {
+    const std::optional<double> baseline = value(*verdict.baselines, i);
+    if (baseline && rewards[i]) shaped.advantages[i] = *rewards[i] - *baseline;
+  }
+}
+
+const LiveGroup* LiveEngine::stored_or_live(int group) const {
+  if (const auto live = groups_.find(group); live != groups_.end()) return live->second.get();
+  const auto stored = stored_.find(group);
+  return stored == stored_.end() ? nullptr : stored->second.get();
+}
+
+// When slots stay empty and the buffer holds anything. What is too old by the answer's own `max_age` is never taken.
+void LiveEngine::ask_replay() {
+  const int handler = judge_ ? points_.find(Point::Replay, Subject::Batch) : no_handler;
+  if (handler == no_handler || batch_.full() || stored_.empty()) return;
+  BatchFacts facts;
+  std::vector<const LiveGroup*> groups;
+  for (const auto& [number, group] : stored_) {
+    GroupFacts of_group = group->facts(current_turn(group->log));
+    of_group.prompt = facts.place(group->log.prompt);
+    of_group.category = facts.category_place(group->log.category);
+    facts.stored.push_back(of_group);
+    groups.push_back(group.get());
+  }
+  describe(facts);
+  const Decision decision = consult_batch(handler, facts);
+  const Verdict& verdict = decision.verdict;
+  if (shadow() || verdict.rule < 0) return;
+  const std::int64_t limit = verdict.age_limit.value_or(0);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (iteration_ - groups[i]->log.iteration <= limit) order.push_back(i);
+  }
+  const auto score = [&](std::size_t i) { return i < verdict.scores.size() ? verdict.scores[i] : std::nullopt; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (score(a).has_value() != score(b).has_value()) return score(a).has_value();
+    return score(a) && *score(a) < *score(b);
+  });
+  const std::int64_t most = std::clamp<std::int64_t>(verdict.amount(), 0, batch_.missing());
+  if (static_cast<std::int64_t>(order.size()) > most) order.resize(static_cast<std::size_t>(most));
+  for (const std::size_t i : order) {
+    replayed_.push_back(groups[i]->log.group);
+    audit_.replayed(iteration_, groups[i]->log.group, iteration_ - groups[i]->log.iteration);
+  }
+  tallies_.replayed = static_cast<std::int64_t>(order.size());
+}
+
+// The oldest age that any rule of `replay` may ask for, where that is a number or a parameter.
+int LiveEngine::longest_replay() const {
+  std::int64_t longest = 0;
+  for (const int index : points_.handlers(Point::Replay)) {
+    const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
+    for (const lang::Rule& rule : handler.rules) {
+      if (rule.verdict.age_limit < 0) continue;
+      const lang::Node& node = handler.nodes[static_cast<std::size_t>(rule.verdict.age_limit)];
+      if (node.op == lang::Op::Constant) longest = std::max(longest, node.cell.integer());
+      if (node.op == lang::Op::Parameter) {
+        longest = std::max(longest, policy_->parameters()[static_cast<std::size_t>(node.index)].integer());
+      }
+    }
+  }
+  return static_cast<int>(std::clamp<std::int64_t>(longest, 0, 1 << 20));
+}
+
+// At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it.
+void LiveEngine::keep_for_replay() {
+  if (replay_age_ == 0) return;
+  std::erase_if(stored_, [&](const auto& each) { return iteration_ - each.second->log.iteration >= replay_age_; });
+  for (auto& [number, group] : groups_) {
+    if (group->closed && group->fate == Fate::Trained) stored_.emplace(number, std::make_unique<LiveGroup>(*group));
+  }
+}
+
+}  // namespace allot::engine
