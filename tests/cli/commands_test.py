@@ -252,7 +252,7 @@ class Explain(unittest.TestCase):
         answer = allot("explain", policy_file(text))
         self.assertEqual(answer.code, 0, answer.err)
         self.assertIn("line 3: exact greed: the utility is concave in the count", answer.out)
-        self.assertIn("line 4: every count is tried: no rule tells how", answer.out)
+        self.assertIn("line 4: every count is tried: both factors of a product look at the count", answer.out)
         self.assertIn("u units allotted", answer.out)
 
     def test_bad_input(self):

@@ -78,7 +78,7 @@ TEST_CASE("an allotment asks its utility twice an element and once a unit, or on
   };
   // Greed: the budget, two bounds an element, and (2 n + u) times the utility, here the count turned into a real;
   // then the sum over the counts.
-  CHECK(with("n") == "7 n + 2 u + 3");
+  CHECK(with("n") == "2 u + 7 n + 3");
   // Every count: five an element, each compared with each way to spend the rest, and four nodes each.
   CHECK(with("n * n") == "5 n u + 23 n + 3");
 }
