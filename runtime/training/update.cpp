@@ -29,6 +29,7 @@ Result<void> check(std::span<const TrainSequence> sequences, const ModelConfig& 
     if (needs_logp && s.behaviour_logp.size() != s.tokens.size()) return refuse(i, "lacks behaviour log-probabilities");
     if (!s.trained.empty() && s.trained[0]) return refuse(i, "trains on its first token, which nothing predicts");
     if (!std::isfinite(s.advantage)) return refuse(i, "has an advantage that is not finite");
+    if (!std::isfinite(s.weight)) return refuse(i, "has a weight that is not finite");
     if (shape_of(s).inputs > config.max_positions) return refuse(i, "is longer than the model's positions");
     if (std::any_of(s.tokens.begin(), s.tokens.end(), [&](int t) { return t < 0 || t >= config.vocab_size; }))
       return refuse(i, "has a token outside the vocabulary");
@@ -165,7 +166,8 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
     counts.push_back(shapes.back().trained);
     longest = std::max(longest, counts.back());
   }
-  const auto weights = sequence_weights(loss.aggregate, counts, loss.length_scale > 0 ? loss.length_scale : longest);
+  auto weights = sequence_weights(loss.aggregate, counts, loss.length_scale > 0 ? loss.length_scale : longest);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= sequences[i].weight;
   if (options.skip_zero_advantage && loss.kl_coefficient == 0)
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (sequences[i].advantage == 0) shapes[i].trained = 0;
@@ -190,6 +192,35 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
         measure(loss, batch, all, logp, report);
         return (value * batch.weights).sum();
       });
+}
+
+std::vector<std::vector<std::size_t>> Trainer::micro_batches(std::span<const TrainSequence> sequences,
+                                                             int micro_tokens) const {
+  std::vector<SequenceShape> shapes;
+  for (const TrainSequence& s : sequences) shapes.push_back(shape_of(s));
+  return plan(shapes, micro_tokens);
+}
+
+std::vector<double> Trainer::gram(std::span<const TrainSequence> sequences, const std::vector<std::size_t>& members,
+                                  double temperature) const {
+  const at::NoGradGuard no_grad;
+  const Model::Impl& model = state_->model.impl();
+  std::vector<SequenceShape> shapes;
+  for (const TrainSequence& s : sequences) shapes.push_back(shape_of(s));
+  const std::vector<double> weights(sequences.size(), 1.0);
+  const MicroBatch batch = gather(sequences, shapes, weights, members, model.torch_device());
+  const at::Tensor hidden = hidden_states(model, batch.inputs, batch.selected).to(at::kDouble);
+  const at::Tensor logits = head_logits(model, hidden_states(model, batch.inputs, batch.selected)).to(at::kDouble);
+  const at::Tensor chances = at::softmax(logits / temperature, -1);
+  const at::Tensor surprise = chances - at::one_hot(batch.targets, chances.size(1)).to(at::kDouble);
+  std::vector<at::Tensor> features;
+  for (std::int64_t b = 0; b < static_cast<std::int64_t>(members.size()); ++b) {
+    const at::Tensor own = (batch.sequence == b).nonzero().squeeze(1);
+    features.push_back(surprise.index_select(0, own).t().matmul(hidden.index_select(0, own)).flatten());
+  }
+  const at::Tensor all = at::stack(features);
+  const at::Tensor products = all.matmul(all.t()).to(at::kCPU).contiguous();
+  return {products.data_ptr<double>(), products.data_ptr<double>() + products.numel()};
 }
 
 Result<UpdateReport> Trainer::warm_up(std::span<const TrainSequence> sequences, double learning_rate,

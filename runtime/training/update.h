@@ -19,6 +19,7 @@ struct TrainSequence {
   std::vector<std::uint8_t> trained;  // 1: the model sampled this token; 0: context, which is never trained on
   std::vector<float> behaviour_logp;  // SampledToken::logprob where trained, anything elsewhere
   double advantage = 0;
+  double weight = 1;                  // of its loss, on top of what the aggregation gives it
 };
 
 struct OptimizerOptions {
@@ -69,6 +70,16 @@ class Trainer {
   // Errors: sequences that do not fit the model or are malformed; nothing has changed then.
   Result<UpdateReport> update(std::span<const TrainSequence> sequences, const UpdateOptions& options,
                               const Model* reference = nullptr);
+
+  // The micro-batches into which update() cuts these sequences (before any with advantage 0 are left out), as indices.
+  std::vector<std::vector<std::size_t>> micro_batches(std::span<const TrainSequence> sequences, int micro_tokens) const;
+
+  // The Gram matrix of the chosen sequences' gradient features, row-major. The feature of a sequence is the gradient of
+  // the sum of -log p of its trained tokens with respect to the output head alone, under the weights of this moment:
+  // the sum over its tokens of (softmax - one-hot) times the last hidden state (shaping.md 3). Plain inner products,
+  // in double precision. Costs a forward pass and one vocabulary x hidden matrix a sequence.
+  std::vector<double> gram(std::span<const TrainSequence> sequences, const std::vector<std::size_t>& members,
+                           double temperature) const;
 
   // One step of mean cross entropy over the trained tokens; `loss` of the report is that mean, in nats.
   // `learning_rate` > 0 replaces the optimizer's.

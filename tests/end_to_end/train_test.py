@@ -176,6 +176,68 @@ class Repeating(unittest.TestCase):
             self.assertEqual(arms["policy"][figure], arms["none"][figure], figure)
 
 
+PILOT = """policy pilot
+param first: rollouts = 2
+param total: rollouts = 4
+hit when reward >= 0.5
+refill at most 2 rounds then train_partial
+
+on select of pool p { take 2 * p.slots }
+on size of batch b { start first each, up to total }
+on wave 1 of group g { defer at most 2 iterations, refill }
+on resume of group g by -(g.reward_std ?? 0), g.age { complete to total }
+on finish of group g {
+  when g.hits >= total then train, evict until epoch + 1
+  otherwise train
+}
+on score of rollout r { set reward = r.reward - 0.001 * r.turns }
+on shape of group g { set advantages = [0.5 * (r.advantage ?? 0) for r in g.rollouts] }
+on replay of batch b { replay up to b.empty by g.age, max_age 2 iterations }
+"""
+
+
+class Deferring(unittest.TestCase):
+    def test_groups_wait_over_iterations_and_over_the_end_of_the_process(self):
+        """Selection, deferral, score, shape and replay at once, whole and in two parts."""
+        place = folder()
+        (place / "pilot.allot").write_text(PILOT)
+        gate = ["--policy", str(place / "pilot.allot"), "--arms", "policy"]
+        whole, parts = place / "whole", place / "parts"
+        done = train(*TINY, *gate, "--iterations", "3", "--run", str(whole))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(train(*TINY, *gate, "--iterations", "2", "--run", str(parts)).returncode, 0)
+        resumed = train(*TINY, *gate, "--iterations", "3", "--run", str(parts), "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.err)
+        self.assertEqual(figures(whole), figures(parts))
+        rows = lines(whole / "seed-7/policy/metrics.jsonl")
+        # Six pilots of two; three are taken up in the second round and completed to four, three wait.
+        self.assertEqual(rows[0]["rollouts/started"], 6 * 2 + 3 * 2)
+        self.assertEqual(rows[0]["groups/waiting"], 3)
+        self.assertEqual(rows[1]["groups/resumed"], 3)
+        self.assertEqual(rows[1]["rollouts/started"], 3 * 2)
+        rollouts = lines(whole / "seed-7/policy/rollouts.jsonl")
+        old = [rollout for rollout in rollouts if rollout["step"] > rollout["policy_version"][0]]
+        self.assertTrue(old, "the pilots of a group that waited are of older weights")
+        for rollout in rollouts:
+            if rollout["reward"] is not None:
+                self.assertAlmostEqual(rollout["reward"], rollout["rewards"]["world"] - 0.001 * rollout["n_turns"])
+        told = subprocess.run([ALLOT, "log", str(whole)], capture_output=True, text=True)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("waits, for 2 iterations at most", told.stdout)
+        waited = old[0]["group_id"].removeprefix("g-")
+        why = subprocess.run([ALLOT, "why", str(whole), waited], capture_output=True, text=True)
+        self.assertEqual(why.returncode, 0, why.stderr)
+        self.assertIn("is taken up in slot", why.stdout)
+
+    def test_what_the_trainer_cannot_do_is_refused_before_it_costs_anything(self):
+        place = folder()
+        (place / "branch.allot").write_text("policy branching\non every turn of rollout r { branch 2 }\n")
+        done = train(*TINY, "--policy", str(place / "branch.allot"), "--run", str(place / "run"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("branches rollouts, which this host cannot do", done.err)
+        self.assertFalse((place / "run").exists())
+
+
 class Interrupting(unittest.TestCase):
     def interrupted(self, run_folder, number):
         process = start(*TINY, *GATE, "--iterations", "500", "--json", "--run", str(run_folder))

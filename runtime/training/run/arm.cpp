@@ -112,6 +112,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
     settings.pause_below = options.pause_below;
     settings.stop_on_fault = options.stop_on_fault;
     settings.native = options.native;
+    settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
   }
   return settings;
 }
@@ -122,6 +123,9 @@ Result<void> Arm::start_engine() {
   auto engine = engine::Engine::create(settings);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
+  std::vector<engine::PoolPrompt> pool;
+  for (const auto& task : setting_.world->tasks(worlds::Split::Training)) pool.push_back({task.id, task.kind, {}});
+  if (auto set = engine_->set_pool(std::move(pool)); !set) return set;
   stamp_ = {engine_->policy_name(), engine_->policy_hash()};
   return kind_ == ArmKind::Policy ? folder_.keep_policy(setting_.options->policy, stamp_) : Result<void>{};
 }
@@ -142,7 +146,7 @@ Result<std::string> Arm::iterate(int stops) {
     oracle_flat_ = *std::move(flat);
   }
   const HostGate gate = host_gate(tasks, stops);
-  auto collected = collector_.collect(*sampler_, *engine_, iteration_, tasks, gate, setting_.interrupt);
+  auto collected = collector_.collect(*sampler_, *engine_, iteration_, tasks, gate, setting_.interrupt, &waiting_);
   if (!collected) return collected.error();
   if (auto learnt = learn_outcomes(*collected); !learnt) return learnt.error();
 
@@ -151,6 +155,7 @@ Result<std::string> Arm::iterate(int stops) {
   if (plan.aborted) return Error{plan.message, "raise the number of rounds in `refill at most`, or choose easier prompts"};
   auto learned = update(*collected, plan);
   if (!learned) return learned.error();
+  keep_for_replay(*collected, plan);
   auto report = engine_->end_iteration();
   if (!report) return report.error();
   std::vector<std::size_t> unused;
@@ -260,11 +265,36 @@ Result<UpdateReport> Arm::update(const Collected& collected, const engine::Itera
     });
   };
   trained.erase(std::remove_if(trained.begin(), trained.end(), dropped_by_host), trained.end());
-  const auto batch = sequences(collected, trained, setting_.options->advantage);
-  if (batch.empty()) return UpdateReport{};
+  // A replayed group is trained on as it was: its rollouts keep the log-probabilities they were sampled with.
+  Collected all = collected;
+  for (const int id : plan.replayed) {
+    const auto& stored = stored_.at(id);
+    all.groups.push_back(stored.result);
+    all.rollouts.insert(all.rollouts.end(), stored.rollouts.begin(), stored.rollouts.end());
+    trained.push_back(id);
+  }
+  auto batch = training_batch(all, trained, setting_.options->advantage);
+  if (batch.sequences.empty()) return UpdateReport{};
   auto options = setting_.options->update;
   options.temperature = setting_.options->temperature;
-  return trainer_->update(batch, options);
+  if (auto shaped = shape(batch, *engine_, *trainer_, options); !shaped) return shaped.error();
+  return trainer_->update(batch.sequences, options);
+}
+
+// For as long as the policy's `max_age` says.
+void Arm::keep_for_replay(const Collected& collected, const engine::IterationReport& plan) {
+  const int age = engine_->replay_age();
+  std::erase_if(stored_, [&](const auto& each) { return iteration_ - each.second.iteration >= age; });
+  if (age == 0) return;
+  for (const int id : plan.trained) {
+    const auto is = [id](const auto& group) { return group.group == id; };
+    const auto result = std::find_if(collected.groups.begin(), collected.groups.end(), is);
+    if (result == collected.groups.end()) continue;
+    StoredGroup stored{iteration_, *result, {}};
+    for (const auto& rollout : collected.rollouts)
+      if (rollout.ref.group == id) stored.rollouts.push_back(rollout);
+    stored_.emplace(id, std::move(stored));
+  }
 }
 
 Result<void> Arm::evaluate() {
@@ -293,6 +323,8 @@ Result<void> Arm::save() {
   state.record = nlohmann::json{{"tally", training::save(tally_)},
                                 {"pool", pool_.save()},
                                 {"engine", engine_->save_state()},
+                                {"waiting", training::save(waiting_)},
+                                {"stored", training::save(stored_)},
                                 {"owed_stops", owed_stops_},
                                 {"last_stops", last_stops_}}
                      .dump();
@@ -313,6 +345,8 @@ Result<void> Arm::load() {
     pool_.restore(record.at("pool"));
     owed_stops_ = record.at("owed_stops");
     last_stops_ = record.at("last_stops");
+    waiting_ = restore_rollouts(record.at("waiting"));
+    stored_ = restore_groups(record.at("stored"));
     return engine_->restore(record.at("engine").get<std::string>());
   } catch (const nlohmann::json::exception& problem) {
     return damaged(folder_.path() / "checkpoint" / "training.json", text, problem,

@@ -12,6 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/run/collector.h"
+#include "runtime/training/run/kept_rollouts.h"
 #include "runtime/training/run/options.h"
 #include "runtime/training/run/pool.h"
 #include "runtime/training/run/run_folder.h"
@@ -68,6 +69,7 @@ class Arm {
   Result<Collected> off_clock(const std::vector<const worlds::Task*>& tasks);
   Result<void> learn_outcomes(const Collected& collected);
   Result<UpdateReport> update(const Collected& collected, const engine::IterationReport& plan);
+  void keep_for_replay(const Collected& collected, const engine::IterationReport& plan);
   std::vector<const worlds::Task*> draw();
 
   ArmKind kind_;
@@ -82,6 +84,8 @@ class Arm {
   std::map<std::string, std::size_t> task_index_;
   ArmTally tally_;
   PolicyStamp stamp_;
+  KeptRollouts waiting_;    // of groups that are deferred
+  StoredGroups stored_;     // that may be replayed
   std::set<std::string> oracle_flat_;
   std::set<int> random_slots_;
   int iteration_ = 0;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <set>
 
 #include "runtime/math/random.h"
 
@@ -38,7 +39,8 @@ class Collector::Iteration {
   Iteration(Collector& owner, Sampler& sampler, engine::Engine& engine, const HostGate& gate, int number)
       : owner_(owner), sampler_(sampler), engine_(engine), gate_(gate), number_(number) {}
 
-  Result<Collected> run(const std::vector<const worlds::Task*>& tasks, const std::atomic<bool>* interrupt);
+  Result<Collected> run(const std::vector<const worlds::Task*>& tasks, const std::atomic<bool>* interrupt,
+                        KeptRollouts* waiting);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -59,6 +61,7 @@ class Collector::Iteration {
   Result<void> ask_host(int group);
   void retire(int row, Status status);
   void close(const engine::GroupResult& group);
+  void part_from_waiting(KeptRollouts* waiting);
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
   std::uint64_t key(const std::string& prompt, int sample) const;
 
@@ -68,7 +71,6 @@ class Collector::Iteration {
   const HostGate& gate_;
   int number_;
   Clock::time_point begin_ = Clock::now();
-  std::map<std::string, const worlds::Task*> tasks_;
   std::deque<engine::Start> waiting_;
   std::map<int, Live> live_;                       // by row
   std::map<std::pair<int, int>, int> rows_;        // (group, sample) to row
@@ -79,7 +81,10 @@ class Collector::Iteration {
 };
 
 Collector::Collector(worlds::World& world, const Tokenizer& tokenizer, CollectOptions options)
-    : world_(world), tokenizer_(tokenizer), options_(options) {}
+    : world_(world), tokenizer_(tokenizer), options_(options) {
+  for (const auto split : {worlds::Split::Training, worlds::Split::HeldOut})
+    for (const auto& task : world.tasks(split)) tasks_[task.id] = &task;
+}
 
 Result<std::unique_ptr<worlds::Session>> Collector::session() {
   if (!idle_.empty()) {
@@ -93,9 +98,9 @@ Result<std::unique_ptr<worlds::Session>> Collector::session() {
 
 Result<Collected> Collector::collect(Sampler& sampler, engine::Engine& engine, int iteration,
                                      const std::vector<const worlds::Task*>& tasks, const HostGate& gate,
-                                     const std::atomic<bool>* interrupt) {
+                                     const std::atomic<bool>* interrupt, KeptRollouts* waiting) {
   Iteration work(*this, sampler, engine, gate, iteration);
-  auto collected = work.run(tasks, interrupt);
+  auto collected = work.run(tasks, interrupt, waiting);
   sampler.clear();
   // Other arms have collectors of their own, and a world may have few sessions.
   idle_.clear();
@@ -104,12 +109,9 @@ Result<Collected> Collector::collect(Sampler& sampler, engine::Engine& engine, i
 }
 
 Result<Collected> Collector::Iteration::run(const std::vector<const worlds::Task*>& tasks,
-                                            const std::atomic<bool>* interrupt) {
+                                            const std::atomic<bool>* interrupt, KeptRollouts* waiting) {
   std::vector<std::string> prompts;
-  for (const auto* task : tasks) {
-    prompts.push_back(task->id);
-    tasks_[task->id] = task;
-  }
+  for (const auto* task : tasks) prompts.push_back(task->id);
   if (auto done = take(engine_.begin_iteration(number_, prompts)); !done) return done.error();
   while (!closed_) {
     if (interrupt != nullptr && interrupt->load()) return Error{"interrupted", ""};
@@ -131,11 +133,29 @@ Result<Collected> Collector::Iteration::run(const std::vector<const worlds::Task
       if (live_.count(row) > 0)
         if (auto done = finish_action(row); !done) return done.error();
   }
+  part_from_waiting(waiting);
   std::sort(collected_.rollouts.begin(), collected_.rollouts.end(), [](const Rollout& a, const Rollout& b) {
     return std::pair(a.ref.group, a.ref.sample) < std::pair(b.ref.group, b.ref.sample);
   });
   collected_.seconds = seconds();
   return std::move(collected_);
+}
+
+// A group that ended has all its rollouts, those of earlier iterations too; one that waits takes its own along.
+void Collector::Iteration::part_from_waiting(KeptRollouts* waiting) {
+  if (waiting == nullptr) return;
+  std::set<int> over;
+  for (const auto& group : collected_.groups) {
+    over.insert(group.group);
+    const auto earlier = waiting->find(group.group);
+    if (earlier == waiting->end()) continue;
+    for (auto& rollout : earlier->second) collected_.rollouts.push_back(std::move(rollout));
+    waiting->erase(earlier);
+  }
+  const auto ended = std::stable_partition(collected_.rollouts.begin(), collected_.rollouts.end(),
+                                           [&](const Rollout& rollout) { return over.count(rollout.ref.group) > 0; });
+  for (auto at = ended; at != collected_.rollouts.end(); ++at) (*waiting)[at->ref.group].push_back(std::move(*at));
+  collected_.rollouts.erase(ended, collected_.rollouts.end());
 }
 
 std::uint64_t Collector::Iteration::key(const std::string& prompt, int sample) const {
@@ -189,6 +209,7 @@ Result<void> Collector::Iteration::start(const engine::Start& order, int sample)
   Live live;
   live.row = row;
   live.record.ref = {order.group, sample};
+  live.record.iteration = number_;
   live.record.prompt = order.prompt;
   live.record.seconds_start = seconds();
   rows_[{order.group, sample}] = row;
@@ -196,7 +217,7 @@ Result<void> Collector::Iteration::start(const engine::Start& order, int sample)
   auto session = owner_.session();
   if (!session) return session.error();
   live.session = *std::move(session);
-  const auto reply = live.session->reset(*tasks_.at(order.prompt));
+  const auto reply = live.session->reset(*owner_.tasks_.at(order.prompt));
   auto& placed = live_.emplace(row, std::move(live)).first->second;
   if (!reply) return end(row, Status::Error, std::nullopt, reply.error().what);
   placed.observation = reply->observation;

@@ -41,10 +41,11 @@ class Collector {
   // All three must outlive the collector.
   Collector(worlds::World& world, const Tokenizer& tokenizer, CollectOptions options);
 
-  // `tasks` is the select order of this iteration. `interrupt` set to true ends it early with an error.
+  // `tasks` is the host's order of this iteration. `interrupt` set to true ends it early with an error. Rollouts of
+  // groups that wait are left in `waiting`, and taken from there when such a group ends.
   Result<Collected> collect(Sampler& sampler, engine::Engine& engine, int iteration,
                             const std::vector<const worlds::Task*>& tasks, const HostGate& gate = {},
-                            const std::atomic<bool>* interrupt = nullptr);
+                            const std::atomic<bool>* interrupt = nullptr, KeptRollouts* waiting = nullptr);
 
   const CollectOptions& options() const { return options_; }
   worlds::World& world() { return world_; }
@@ -58,6 +59,7 @@ class Collector {
   worlds::World& world_;
   const Tokenizer& tokenizer_;
   CollectOptions options_;
+  std::map<std::string, const worlds::Task*> tasks_;  // every task of the world: a policy may choose any of them
   std::vector<std::unique_ptr<worlds::Session>> idle_;
   int open_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct RolloutTurn {
 
 struct Rollout {
   engine::RolloutRef ref;
+  int iteration = 0;                  // in which it was started: the weights that sampled it
   std::string prompt;                 // the task's id
   engine::Status status = engine::Status::Running;
   std::optional<double> reward;
@@ -33,9 +35,12 @@ struct Rollout {
   std::string cause;                  // of an error
 };
 
+// Rollouts of groups that wait for a later iteration, or that may be replayed, by group.
+using KeptRollouts = std::map<int, std::vector<Rollout>>;
+
 // What one iteration of one arm collected.
 struct Collected {
-  std::vector<Rollout> rollouts;                   // in order of group and sample
+  std::vector<Rollout> rollouts;                   // of the groups that ended, in order of group and sample
   std::vector<engine::GroupResult> groups;
   double seconds = 0;                              // of rolling out, engine included
 };

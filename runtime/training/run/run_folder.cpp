@@ -24,6 +24,9 @@ Json or_null(const std::optional<T>& value) {
 
 Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int iteration, int planned,
                   const PolicyStamp& policy, const std::string& run) {
+  const auto sample = static_cast<std::size_t>(rollout.ref.sample);
+  const bool told = group != nullptr && sample < group->rewards.size();
+  const std::optional<double> trained_on = told ? group->rewards[sample] : rollout.reward;
   const bool trained = group != nullptr && group->fate == engine::Fate::Trained;
   Json turns = Json::array();
   for (std::size_t i = 0; i < rollout.turns.size(); ++i) turns.push_back(turn_json(rollout.turns[i], i));
@@ -33,11 +36,11 @@ Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int 
                {"prompt_id", rollout.prompt},
                {"sample_id", rollout.ref.sample},
                {"step", iteration},
-               {"policy_version", {iteration, iteration}},
+               {"policy_version", {rollout.iteration, rollout.iteration}},
                {"planned", planned},
                {"status", std::string(engine::name(rollout.status))},
                {"rewards", {{"world", or_null(rollout.reward)}}},
-               {"reward", or_null(rollout.reward)},
+               {"reward", or_null(trained_on)},
                {"n_gen_tokens", rollout.generated},
                {"n_turns", rollout.turns.size()},
                {"t_start", rollout.seconds_start},

@@ -21,37 +21,87 @@ std::vector<Member> members(const Collected& collected, const engine::GroupResul
   return found;
 }
 
+// The reward that is trained on: the policy's, where it sets one.
+std::optional<double> reward_of(const Rollout& rollout, const engine::GroupResult& group) {
+  const auto sample = static_cast<std::size_t>(rollout.ref.sample);
+  return sample < group.rewards.size() ? group.rewards[sample] : rollout.reward;
+}
+
 TrainSequence sequence(const Rollout& rollout, double advantage) {
   return {rollout.tokens, rollout.trained, rollout.logprobs, advantage};
+}
+
+engine::MicroBatch part_of(const TrainingBatch& batch, const std::vector<std::size_t>& members) {
+  engine::MicroBatch part;
+  for (const std::size_t i : members) {
+    part.rollouts.push_back(batch.rollouts[i]);
+    part.advantages.push_back(batch.sequences[i].advantage);
+  }
+  return part;
+}
+
+void take_over(TrainingBatch& batch, const std::vector<std::size_t>& members, const engine::Shaped& shaped) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    batch.sequences[members[i]].advantage = shaped.advantages[i];
+    if (!shaped.weights.empty()) batch.sequences[members[i]].weight *= shaped.weights[i];
+  }
 }
 
 }  // namespace
 
 std::vector<TrainSequence> sequences(const Collected& collected, const std::vector<int>& trained_groups,
                                      const AdvantageOptions& options) {
+  return training_batch(collected, trained_groups, options).sequences;
+}
+
+TrainingBatch training_batch(const Collected& collected, const std::vector<int>& trained_groups,
+                             const AdvantageOptions& options) {
   std::map<int, const engine::GroupResult*> results;
   for (const auto& group : collected.groups) results[group.group] = &group;
   std::vector<std::vector<Member>> groups;
-  for (const int id : trained_groups)
-    if (const auto found = results.find(id); found != results.end()) groups.push_back(members(collected, *found->second));
-
   std::vector<std::vector<Reward>> rewards;
   GroupValues lengths;
-  for (const auto& group : groups) {
+  for (const int id : trained_groups) {
+    const auto found = results.find(id);
+    if (found == results.end()) continue;
+    groups.push_back(members(collected, *found->second));
     auto& of_group = rewards.emplace_back();
     auto& tokens = lengths.emplace_back();
-    for (const auto& member : group) {
-      of_group.push_back(member.rollout->reward);
+    for (const auto& member : groups.back()) {
+      of_group.push_back(reward_of(*member.rollout, *found->second));
       tokens.push_back(member.rollout->generated);
     }
   }
   const auto values = advantages(options, rewards, lengths);
-  std::vector<TrainSequence> all;
+  TrainingBatch batch;
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (std::size_t i = 0; i < groups[g].size(); ++i)
-      if (groups[g][i].in_subset && scored(groups[g][i].rollout->reward))
-        all.push_back(sequence(*groups[g][i].rollout, values[g][i]));
-  return all;
+      if (groups[g][i].in_subset && scored(rewards[g][i])) {
+        batch.sequences.push_back(sequence(*groups[g][i].rollout, values[g][i]));
+        batch.rollouts.push_back(groups[g][i].rollout->ref);
+      }
+  return batch;
+}
+
+Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options) {
+  if (engine.shapes_groups()) {
+    std::map<int, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < batch.rollouts.size(); ++i) groups[batch.rollouts[i].group].push_back(i);
+    for (const auto& [group, members] : groups) {
+      auto shaped = engine.shape_group(part_of(batch, members));
+      if (!shaped) return shaped.error();
+      take_over(batch, members, *shaped);
+    }
+  }
+  if (!engine.shapes_micro_batches()) return {};
+  for (const auto& members : trainer.micro_batches(batch.sequences, options.micro_tokens)) {
+    auto part = part_of(batch, members);
+    if (engine.wants_gram()) part.gram = trainer.gram(batch.sequences, members, options.temperature);
+    auto shaped = engine.shape(part);
+    if (!shaped) return shaped.error();
+    take_over(batch, members, *shaped);
+  }
+  return {};
 }
 
 }  // namespace allot::training

@@ -16,4 +16,16 @@ namespace allot::training {
 std::vector<TrainSequence> sequences(const Collected& collected, const std::vector<int>& trained_groups,
                                      const AdvantageOptions& options);
 
+// The same with the rollout that each sequence is of.
+struct TrainingBatch {
+  std::vector<TrainSequence> sequences;
+  std::vector<engine::RolloutRef> rollouts;
+};
+TrainingBatch training_batch(const Collected& collected, const std::vector<int>& trained_groups,
+                             const AdvantageOptions& options);
+
+// What the policy makes of the advantages: first those of each group, then those of each micro-batch of the update. For
+// a policy that reads it, the Gram matrix of a micro-batch is computed with the trainer's weights of this moment.
+Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options);
+
 }  // namespace allot::training
