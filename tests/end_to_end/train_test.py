@@ -190,7 +190,7 @@ on finish of group g {
   when g.hits >= total then train, evict until epoch + 1
   otherwise train
 }
-on score of rollout r { set reward = r.reward - 0.001 * r.turns }
+on score of rollout r { set reward = r.reward - 0.001 * (r.turns / 1 turn) }
 on shape of group g { set advantages = [0.5 * (r.advantage ?? 0) for r in g.rollouts] }
 on replay of batch b { replay up to b.empty by g.age, max_age 2 iterations }
 """
