@@ -14,32 +14,40 @@ namespace allot::compiler {
 
 using lang::Cell;
 
+// A vector, or a matrix row by row.
 struct Column {
   const Cell* cells = nullptr;
-  std::int64_t size = 0;
+  std::int64_t size = 0;    // of all elements
+  std::int64_t width = 1;   // columns of a matrix, 1 or more; 1 of a vector
 };
 
-// State as a handler sees it. For group and run state, and per-prompt or per-category state in a handler of one group
-// or rollout, size is 1. Elsewhere state per prompt has one cell per distinct prompt of the question, state per category
-// one per distinct category; a key is the position there. In a barrier's `for each` `before` == `after`: a read sees
-// what was written. Elsewhere `after` is a separate copy that starts equal to `before`.
+// State as a handler sees it: `size` values of Type::cells() cells each. For group and run state, and per-prompt or
+// per-category state in a handler of one group or rollout, size is 1. Elsewhere state per prompt has one value per distinct
+// prompt of the question, state per category one per distinct category; a key is the position there. In a barrier's `for
+// each` `before` == `after`: a read sees what was written. Elsewhere `after` is a separate copy that starts equal to
+// `before`.
 struct StateView {
   const Cell* before = nullptr;
   Cell* after = nullptr;
   std::int64_t size = 0;
 };
 
-// Memory for vectors that a handler makes; the bound follows from the checker's limits. Executables reset it when they
-// are asked, so vectors of an Outcome live until the next question, and no column of a frame may stand in it.
+// Memory for vectors that a handler makes, grown as it is needed up to a limit and then kept. Executables reset it when
+// they are asked, so vectors of an Outcome live until the next question, and no column of a frame may stand in it.
 class Scratch {
  public:
-  explicit Scratch(std::size_t cells = 1 << 14) : cells_(cells) {}
-  Cell* take(std::int64_t count) noexcept;  // nullptr when exhausted: a fault
-  void reset() noexcept { used_ = 0; }
+  explicit Scratch(std::size_t most_cells = 1 << 22) : most_(most_cells) {}
+  Cell* take(std::int64_t count) noexcept;  // nullptr when the limit is reached, or memory is out: a fault
+  void reset() noexcept;
 
  private:
-  std::vector<Cell> cells_;
-  std::size_t used_ = 0;
+  bool grow(std::size_t count) noexcept;
+
+  std::size_t most_;
+  std::size_t taken_ = 0;                    // cells in all
+  std::vector<std::vector<Cell>> blocks_;    // what was taken stays where it is
+  std::size_t block_ = 0;                    // the one in use
+  std::size_t used_ = 0;                     // cells of it
 };
 
 enum class FaultKind : std::int32_t {

@@ -20,6 +20,11 @@ constexpr std::array spread_arguments{Argument{"v", ArgumentKind::RealVector}, A
 constexpr std::array choose_arguments{Argument{"v", ArgumentKind::RealVector},
                                       Argument{"m", ArgumentKind::Int, false, 0, rollouts}};
 constexpr std::array real_vector{Argument{"v", ArgumentKind::RealVector}};
+constexpr std::array two_vectors{Argument{"a", ArgumentKind::RealVector}, Argument{"b", ArgumentKind::RealVector}};
+constexpr std::array outer_arguments{Argument{"a", ArgumentKind::RealVector, false, 0, -1, true},
+                                     Argument{"b", ArgumentKind::RealVector, false, 0, -1, true}};
+constexpr std::array matrix_argument{Argument{"m", ArgumentKind::Matrix}};
+constexpr std::array product_arguments{Argument{"m", ArgumentKind::Matrix}, Argument{"x", ArgumentKind::Reals}};
 constexpr std::array any_vector{Argument{"v", ArgumentKind::AnyVector}};
 constexpr int plain_or_rollouts = -2;  // counts of hits, or numbers that were never counted
 constexpr std::array beta_arguments{Argument{"a", ArgumentKind::Real, false, 0, plain_or_rollouts},
@@ -87,6 +92,15 @@ constexpr std::array table{
     Builtin{"argsort", real_vector, ResultKind::IntVector, false,
             "Positions of the defined elements in ascending order of value; ties go to the lower position."},
     Builtin{"size", any_vector, ResultKind::Int, false, "The number of elements, undefined ones included. 0 or more."},
+    // matrices; sums over a row run from its first element to its last
+    Builtin{"dot", two_vectors, ResultKind::Real, false,
+            "The sum of a[i] b[i] over the positions where both are defined, in order; 0 of none. Domain fault for "
+            "lists of unequal length."},
+    Builtin{"outer", outer_arguments, ResultKind::Outer, false, "The matrix of all a[i] b[j]."},
+    Builtin{"matmul", product_arguments, ResultKind::Product, false,
+            "The product of a matrix with a vector or a matrix, also written m * x. Domain fault where the columns of "
+            "m are not as many as the rows of x."},
+    Builtin{"transpose", matrix_argument, ResultKind::Transposed, false, "Rows become columns."},
     // beliefs about a hit rate
     Builtin{"beta", beta_arguments, ResultKind::Beta, false,
             "A Beta distribution. Domain fault unless a > 0 and b > 0."},

@@ -19,6 +19,7 @@ struct Limits {
   std::int64_t allotted_span = 4096;     // HI - LO where the utility is not concave, so that the work has a bound
   std::int64_t allotted_cells = 1 << 20; // and items times units that can be given out there: memory
   std::int64_t allotted_steps = 1 << 27; // and those times HI - LO: about a quarter of a second
+  int state_cells = 64;                  // of one state: a matrix of 8 by 8; there is one for every prompt
   std::size_t string_bytes = 4096;       // of one message
 };
 

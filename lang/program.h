@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,9 @@ enum class Op {
   Reduce,       // over `loop`: args[0] body, args[1] where (optional); index is a Reduction
   Allot,        // over `loop`: args budget, LO, HI, utility (or weight); index into Handler::allotments; counts, a vector
   Map,          // over `loop`: args[0] body, args[1] where (optional); a vector
-  ListOf        // a vector of its args
+  ListOf,       // a vector of its args, or a matrix of them row by row
+  At,           // args[0] a vector, args[1] its position, or row and args[2] column of a matrix: one element; outside: a fault
+  Align         // args[0], which must be as long as args[1] (and as wide): else a Domain fault
 };
 
 enum class Reduction { Sum, Count, Mean, Min, Max, Any, All };
@@ -227,7 +230,7 @@ struct State {
   std::string name;
   Type type;
   StateScope scope = StateScope::Prompt;
-  Cell initial;
+  std::vector<Cell> initial;     // Type::cells() of them, a matrix row by row
   std::optional<double> decay;   // multiplies the distance from `initial` at each `update` barrier, 0..1
   Span span;
   bool keyed() const { return scope == StateScope::Prompt || scope == StateScope::Category; }
@@ -280,5 +283,7 @@ std::int64_t value(const ReadArgument& argument, const std::vector<Cell>& parame
 // "0.104", "true", "undefined", "beta(2, 3)": how a value is shown in a message, with the shortest digits that read
 // back to the same number. Prompts are rendered by the engine.
 std::string show(const Cell& cell, const Type& type);
+// The same of a vector or matrix: "[0.5, undefined]", "[[1, 0], [0, 1]]".
+std::string show(std::span<const Cell> cells, const Type& type);
 
 }  // namespace allot::lang

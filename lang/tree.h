@@ -29,7 +29,7 @@ enum class ExprKind {
   Undefined,    // the word `undefined` as a value (tests and `??` chains)
   Name,         // text
   Field,        // args[0] . text
-  Index,        // args[0] [ args[1] ]
+  Index,        // args[0] [ args[1] ], or with args[2] of a matrix
   Call,         // text ( args ), labels[i] names args[i] where given, else empty
   Unary,        // op: "-" | "not"
   Binary,       // op: + - * / mod and or ??

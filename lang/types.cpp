@@ -68,8 +68,11 @@ std::string to_text(const Unit& unit) {
 }
 
 std::string to_text(const Type& type) {
-  const std::string text = scalar_text(type) + (type.optional ? "?" : "");
-  return type.vector() ? "vec<" + text + ">" : text;
+  std::string text = scalar_text(type) + (type.optional ? "?" : "");
+  if (!type.vector()) return text;
+  if (type.rows > 0 && type.scope == Scope::List) text += ", " + std::to_string(type.rows);
+  if (type.columns > 0 && type.across == Scope::List) text += ", " + std::to_string(type.columns);
+  return (type.matrix() ? "mat<" : "vec<") + text + ">" + (type.missing ? "?" : "");
 }
 
 }  // namespace allot::lang

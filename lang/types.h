@@ -48,15 +48,24 @@ enum class Scope {
 };
 inline constexpr int scope_count = 12;
 
+// One value, a vector, or a matrix. A matrix is a vector of its elements, row by row, that knows what its columns run
+// over: `g.gram` has rows and columns over the rollouts, a literal `[[1, 2], [3, 4]]` over lists of two.
 struct Type {
   Base base = Base::Real;
   Unit unit;
-  bool optional = false;  // may be undefined
+  bool optional = false;  // may be undefined; of a vector: its elements may
   bool prob = false;      // a real in 0..1
-  Scope scope = Scope::Single;
-  bool vector() const { return scope != Scope::Single; }
+  Scope scope = Scope::Single;   // what a vector, or the rows of a matrix, run over
+  Scope across = Scope::Single;  // what the columns of a matrix run over
+  std::int16_t rows = 0;         // of a List: how many where the text tells, else 0
+  std::int16_t columns = 0;
+  bool missing = false;   // a vector or matrix that may be undefined as a whole: `vec<real>?`
+  bool vector() const { return scope != Scope::Single; }   // a matrix too
+  bool matrix() const { return across != Scope::Single; }
+  // Cells of a value whose size the text tells: 1 for one value, 0 for a vector of any length.
+  std::int64_t cells() const { return !vector() ? 1 : matrix() ? std::int64_t{rows} * columns : rows; }
   friend bool operator==(const Type&, const Type&) = default;
 };
-std::string to_text(const Type& type);  // as an author would write it: "real?", "turns", "vec<real?>"
+std::string to_text(const Type& type);  // as an author would write it: "real?", "turns", "vec<real?>", "mat<real, 3, 3>"
 
 }  // namespace allot::lang

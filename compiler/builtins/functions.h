@@ -34,6 +34,12 @@ FaultKind argsort(const Value*, Value&, Scratch&) noexcept;
 // subset.cpp
 FaultKind max_variance(const Value*, Value&, Scratch&) noexcept;
 
+// matrix.cpp
+FaultKind dot(const Value*, Value&, Scratch&) noexcept;
+FaultKind outer(const Value*, Value&, Scratch&) noexcept;
+FaultKind matmul(const Value*, Value&, Scratch&) noexcept;
+FaultKind transpose(const Value*, Value&, Scratch&) noexcept;
+
 // belief.cpp: what is known of a hit rate
 FaultKind beta(const Value*, Value&, Scratch&) noexcept;
 FaultKind observe(const Value*, Value&, Scratch&) noexcept;

@@ -72,4 +72,39 @@ inline Reals defined_reals(const Value& vector, Scratch& scratch) noexcept {
   return {true, values.first(count)};
 }
 
+// A vector or matrix as plain reals, row by row. `fault` is Domain where an element is undefined.
+struct Matrix {
+  FaultKind fault = FaultKind::OutOfMemory;
+  std::span<const double> values;
+  std::int64_t rows = 0;
+  std::int64_t columns = 1;
+};
+inline Matrix matrix(const Value& value, Scratch& scratch) noexcept {
+  const Column& column = value.column;
+  const std::span<double> values = take<double>(scratch, column.size);
+  if (values.empty() && column.size > 0) return {};
+  for (std::int64_t i = 0; i < column.size; ++i) {
+    if (column.cells[i].defined == 0) return {FaultKind::Domain, {}, 0, 1};
+    values[static_cast<std::size_t>(i)] = real(column.cells[i], value.base);
+  }
+  return {FaultKind::None, values, column.size / column.width, column.width};
+}
+
+// Room for the elements of a result, which the caller fills; empty with `count` > 0 means: exhausted.
+inline std::span<Cell> make(Value& result, std::int64_t count, Scratch& scratch, std::int64_t width = 1) noexcept {
+  Cell* const cells = scratch.take(count);
+  if (cells == nullptr) return {};
+  result.cell = Cell{};
+  result.column = {cells, count, width};
+  return {cells, static_cast<std::size_t>(count)};
+}
+
+inline FaultKind give(Value& result, std::span<const double> values, Scratch& scratch,
+                      std::int64_t width = 1) noexcept {
+  const std::span<Cell> cells = make(result, static_cast<std::int64_t>(values.size()), scratch, width);
+  if (cells.size() != values.size()) return FaultKind::OutOfMemory;
+  for (std::size_t i = 0; i < values.size(); ++i) cells[i] = Cell::of(values[i]);
+  return FaultKind::None;
+}
+
 }  // namespace allot::compiler::builtins

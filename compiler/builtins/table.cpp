@@ -34,6 +34,10 @@ constexpr std::array entries{
     Entry{"bottom", builtins::bottom},
     Entry{"argsort", builtins::argsort},
     Entry{"max_variance", builtins::max_variance},
+    Entry{"dot", builtins::dot},
+    Entry{"outer", builtins::outer},
+    Entry{"matmul", builtins::matmul},
+    Entry{"transpose", builtins::transpose},
     Entry{"beta", builtins::beta},
     Entry{"observe", builtins::observe},
     Entry{"beta_mean", builtins::beta_mean},
@@ -46,7 +50,12 @@ constexpr std::array entries{
 };
 
 bool finite(const Value& value) noexcept {
-  if (value.vector || value.cell.defined == 0) return true;
+  if (value.cell.defined == 0) return true;
+  if (value.vector) {
+    return value.base != lang::Base::Real ||
+           std::all_of(value.column.cells, value.column.cells + value.column.size,
+                       [](const Cell& cell) { return std::isfinite(cell.real()); });
+  }
   if (value.base == lang::Base::Real) return std::isfinite(value.cell.real());
   return value.base != lang::Base::Beta || (std::isfinite(value.cell.real()) && std::isfinite(value.cell.second));
 }

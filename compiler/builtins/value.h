@@ -14,8 +14,8 @@ struct Value {
   lang::Base base = lang::Base::Real;   // of the scalar or the elements
   bool vector = false;
 };
-static_assert(sizeof(Value) == 48 && offsetof(Value, column) == 24 && offsetof(Value, base) == 40 &&
-              offsetof(Value, vector) == 44);
+static_assert(sizeof(Value) == 56 && offsetof(Value, column) == 24 && offsetof(Value, base) == 48 &&
+              offsetof(Value, vector) == 52);
 
 // Arguments are as many as the row of lang/builtins.h has, each a defined scalar or a vector (whose elements may be
 // undefined). `result.base` and `result.vector` say what the caller awaits; the rest is for the function to fill.

@@ -127,7 +127,18 @@ class Effects {
       return walk_.fail(FaultKind::Domain, effect.value);
     const StateView& view = frame_.states[index];
     if (position < 0 || position >= view.size) return walk_.fail(FaultKind::IndexOutOfRange, effect.value);
+    if (value.vector) return remember(effect, value.column, view, position, program_.states[index].type.cells());
     view.after[position] = value.cell;
+    return true;
+  }
+
+  // A vector is remembered whole or not at all.
+  bool remember(const Effect& effect, const Column& column, const StateView& view, std::int64_t position,
+                std::int64_t size) noexcept {
+    const bool whole = column.size == size && std::all_of(column.cells, column.cells + size,
+                                                          [](const Cell& cell) { return cell.defined != 0; });
+    if (!whole) return walk_.fail(FaultKind::Domain, effect.value);
+    std::copy_n(column.cells, size, view.after + position * size);
     return true;
   }
 

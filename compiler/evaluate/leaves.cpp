@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/evaluate/walk.h"
 
 namespace allot::compiler {
@@ -44,7 +46,44 @@ bool Walk::state(NodeId id, Value& out) noexcept {
   }
   const StateView& view = frame_.states[self.index];
   if (position < 0 || position >= view.size) return fail(FaultKind::IndexOutOfRange, id);
-  return load(id, view.before[position], out);
+  if (!self.type.vector()) return load(id, view.before[position], out);
+  // A copy: at a barrier what is remembered later must not change what was read.
+  const std::int64_t size = self.type.cells();
+  Cell* const cells = frame_.scratch->take(size);
+  if (cells == nullptr) return fail(FaultKind::OutOfMemory, id);
+  std::copy_n(view.before + position * size, size, cells);
+  out.cell = Cell{};
+  out.column = {cells, size, self.type.matrix() ? self.type.columns : 1};
+  return true;
+}
+
+bool Walk::at(NodeId id, Value& out) noexcept {
+  const Node& self = node(id);
+  Value vector, row, column;
+  if (!both(self, vector, row)) return false;
+  const bool matrix = self.args.size() > 2;
+  if (matrix && !value(self.args[2], column)) return false;
+  if (vector.cell.defined == 0 || row.cell.defined == 0 || (matrix && column.cell.defined == 0)) {
+    out.cell = Cell::undefined();
+    return true;
+  }
+  const std::int64_t width = matrix ? vector.column.width : 1;
+  const std::int64_t i = row.cell.integer();
+  const std::int64_t j = matrix ? column.cell.integer() : 0;
+  if (i < 0 || i >= vector.column.size / width || j < 0 || j >= width) return fail(FaultKind::IndexOutOfRange, id);
+  return load(id, vector.column.cells[i * width + j], out);
+}
+
+bool Walk::align(NodeId id, Value& out) noexcept {
+  Value other;
+  if (!both(node(id), out, other)) return false;
+  if (out.cell.defined != 0 && other.cell.defined != 0) {
+    const bool alike = out.column.size == other.column.size && out.column.width == other.column.width;
+    return alike || fail(FaultKind::Domain, id);
+  }
+  out.cell = Cell::undefined();
+  out.column = {};
+  return true;
 }
 
 bool Walk::value(NodeId id, Value& out) noexcept {
@@ -52,7 +91,10 @@ bool Walk::value(NodeId id, Value& out) noexcept {
   out.base = self.type.base;
   out.vector = self.type.vector();
   switch (self.op) {
-    case Op::Constant: out.cell = self.cell; return true;
+    case Op::Constant:
+      out.cell = self.cell;
+      if (out.vector) out.column = {};
+      return true;
     case Op::Parameter: out.cell = frame_.parameters[self.index]; return true;
     case Op::Read: return load(id, frame_.reads[self.index], out);
     case Op::Column:
@@ -77,6 +119,8 @@ bool Walk::value(NodeId id, Value& out) noexcept {
     case Op::Allot: return allot(id, out);
     case Op::Map: return map(id, out);
     case Op::ListOf: return list(id, out);
+    case Op::At: return at(id, out);
+    case Op::Align: return align(id, out);
   }
   return fail(FaultKind::Domain, id);
 }

@@ -157,7 +157,7 @@ bool Walk::map(NodeId id, Value& out) noexcept {
     cells[count++] = body.cell;
   }
   out.cell = Cell{};
-  out.column = {cells, count};
+  out.column = {cells, count, self.type.matrix() ? cursor(self.loop).source.width : 1};
   return true;
 }
 
@@ -172,7 +172,7 @@ bool Walk::list(NodeId id, Value& out) noexcept {
     cells[i] = item.cell;
   }
   out.cell = Cell{};
-  out.column = {cells, size};
+  out.column = {cells, size, self.type.matrix() ? self.type.columns : 1};
   return true;
 }
 

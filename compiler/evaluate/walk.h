@@ -67,6 +67,8 @@ class Walk {
   // leaves.cpp
   bool element(lang::NodeId id, Value& out) noexcept;
   bool state(lang::NodeId id, Value& out) noexcept;
+  bool at(lang::NodeId id, Value& out) noexcept;
+  bool align(lang::NodeId id, Value& out) noexcept;
   // scalars.cpp
   bool unary(lang::NodeId id, Value& out) noexcept;
   bool arithmetic(lang::NodeId id, Value& out) noexcept;

@@ -27,6 +27,8 @@ void Lowering::store_value(const Operand& operand, llvm::Value* value) {
     store_cell(present, value);
     ir_.CreateStore(operand.bits, at(value, offsetof(Value, column)));
     ir_.CreateStore(operand.second, at(value, offsetof(Value, column) + offsetof(Column, size)));
+    ir_.CreateStore(operand.width == nullptr ? ir_.getInt64(1) : operand.width,
+                    at(value, offsetof(Value, column) + offsetof(Column, width)));
   } else {
     store_cell(operand, value);
   }
@@ -60,9 +62,13 @@ Operand Lowering::call(NodeId id) {
   fail_if(ir_.CreateICmpNE(fault, ir_.getInt32(0)), fault, id);
   Operand result = load_cell(result_, self.type.vector() ? Base::Int : self.type.base);
   if (!self.type.vector()) return result;
-  return {ir_.CreateLoad(pointer, at(result_, offsetof(Value, column))),
-          ir_.CreateLoad(ir_.getInt64Ty(), at(result_, offsetof(Value, column) + offsetof(Column, size))),
-          result.defined, self.type.base, true};
+  const auto part = [&](std::uint64_t offset) {
+    return ir_.CreateLoad(ir_.getInt64Ty(), at(result_, offsetof(Value, column) + offset));
+  };
+  Operand made{ir_.CreateLoad(pointer, at(result_, offsetof(Value, column))), part(offsetof(Column, size)),
+               result.defined, self.type.base, true};
+  if (self.type.matrix()) made.width = part(offsetof(Column, width));
+  return made;
 }
 
 }  // namespace allot::compiler::native

@@ -13,6 +13,7 @@ Operand Lowering::load_let(std::int32_t index) {
   Operand value{ir_.CreateLoad(own.bits->getAllocatedType(), own.bits), nullptr,
                 ir_.CreateLoad(ir_.getInt1Ty(), own.defined), type.base, type.vector()};
   if (own.second != nullptr) value.second = ir_.CreateLoad(own.second->getAllocatedType(), own.second);
+  if (own.width != nullptr) value.width = ir_.CreateLoad(own.width->getAllocatedType(), own.width);
   return value;
 }
 
@@ -22,6 +23,7 @@ Operand Lowering::compute_let(std::int32_t index) {
   ir_.CreateStore(value.bits, own.bits);
   ir_.CreateStore(value.defined, own.defined);
   if (own.second != nullptr) ir_.CreateStore(value.second, own.second);
+  if (own.width != nullptr) ir_.CreateStore(value.width, own.width);
   ir_.CreateStore(ir_.getTrue(), own.done);
   return value;
 }
@@ -37,6 +39,7 @@ Operand Lowering::let(NodeId id) {
     own.bits = slot(none.bits->getType(), none.bits);
     own.defined = slot(ir_.getInt1Ty(), none.defined);
     if (none.second != nullptr) own.second = slot(none.second->getType(), none.second);
+    if (none.width != nullptr) own.width = slot(none.width->getType(), none.width);
   }
   if (known_.contains(index)) return load_let(index);
   if (!possible_.contains(index) && loop_depth_ == own.depth) {

@@ -58,8 +58,15 @@ void Lowering::remember(const Effect& one) {
   llvm::Value* const view = at(states_, static_cast<std::uint64_t>(one.index) * sizeof(StateView));
   llvm::Value* const size = ir_.CreateLoad(ir_.getInt64Ty(), at(view, offsetof(StateView, size)));
   fail_if(ir_.CreateICmpUGE(position, size), FaultKind::IndexOutOfRange, one.value);
-  llvm::Value* const after = ir_.CreateLoad(ir_.getPtrTy(), at(view, offsetof(StateView, after)));
-  store_cell(value, at(after, position, sizeof(Cell)));
+  llvm::Type* const pointer = ir_.getPtrTy();
+  llvm::Type* const i64 = ir_.getInt64Ty();
+  llvm::Value* const after = ir_.CreateLoad(pointer, at(view, offsetof(StateView, after)));
+  if (!value.vector) return store_cell(value, at(after, position, sizeof(Cell)));
+  const auto cells = static_cast<std::uint64_t>(request_.program->states[static_cast<std::size_t>(one.index)].type.cells());
+  const auto function = runtime("allot_remember", ir_.getInt32Ty(), {pointer, i64, pointer, i64});
+  llvm::Value* const fault = ir_.CreateCall(
+      function, {value.bits, value.second, at(after, position, cells * sizeof(Cell)), ir_.getInt64(cells)});
+  fail_if(ir_.CreateICmpNE(fault, ir_.getInt32(0)), fault, one.value);
 }
 
 void Lowering::report(const Effect& one) {

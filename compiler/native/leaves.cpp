@@ -15,10 +15,58 @@ Operand Lowering::checked(NodeId id, Operand loaded) {
   return loaded;
 }
 
-Operand Lowering::column(std::int32_t index, Base base) {
+Operand Lowering::column(std::int32_t index, const lang::Type& type) {
   llvm::Value* const record = at(columns_, static_cast<std::uint64_t>(index) * sizeof(Column));
-  return {ir_.CreateLoad(ir_.getPtrTy(), record),
-          ir_.CreateLoad(ir_.getInt64Ty(), at(record, offsetof(Column, size))), ir_.getTrue(), base, true};
+  Operand made{ir_.CreateLoad(ir_.getPtrTy(), record),
+               ir_.CreateLoad(ir_.getInt64Ty(), at(record, offsetof(Column, size))), ir_.getTrue(), type.base, true};
+  if (type.matrix()) made.width = ir_.CreateLoad(ir_.getInt64Ty(), at(record, offsetof(Column, width)));
+  return made;
+}
+
+// The cells of a state whose size is known, so that what is remembered later does not change what was read.
+Operand Lowering::copied(NodeId id, llvm::Value* cells) {
+  const lang::Type& type = node(id).type;
+  llvm::Value* const size = ir_.getInt64(static_cast<std::uint64_t>(type.cells()));
+  llvm::Value* const memory = take(size, id);
+  ir_.CreateMemCpy(memory, llvm::MaybeAlign(8), cells, llvm::MaybeAlign(8),
+                   static_cast<std::uint64_t>(type.cells()) * sizeof(Cell));
+  Operand made{memory, size, ir_.getTrue(), type.base, true};
+  if (type.matrix()) made.width = ir_.getInt64(static_cast<std::uint64_t>(type.columns));
+  return made;
+}
+
+Operand Lowering::at(NodeId id) {
+  const Node& self = node(id);
+  const Operand vector = emit(self.args[0]);
+  const Operand row = emit(self.args[1]);
+  const bool matrix = self.args.size() > 2;
+  const Operand column = matrix ? emit(self.args[2]) : Operand{ir_.getInt64(0), nullptr, ir_.getTrue(), Base::Int, false};
+  const auto found = [&] {
+    llvm::Value* position = row.bits;
+    llvm::Value* outside = nullptr;  // unsigned: a negative position is large
+    if (matrix) {
+      outside = ir_.CreateOr(ir_.CreateICmpUGE(row.bits, ir_.CreateUDiv(vector.second, vector.width)),
+                             ir_.CreateICmpUGE(column.bits, vector.width));
+      position = ir_.CreateAdd(ir_.CreateMul(row.bits, vector.width), column.bits);
+    } else {
+      outside = ir_.CreateICmpUGE(row.bits, vector.second);
+    }
+    fail_if(outside, FaultKind::IndexOutOfRange, id);
+    return checked(id, load_cell(at(vector.bits, position, sizeof(Cell)), self.type.base));
+  };
+  llvm::Value* const all = ir_.CreateAnd(vector.defined, ir_.CreateAnd(row.defined, column.defined));
+  return branch(all, self.type, found, [&] { return undefined(self.type); });
+}
+
+Operand Lowering::align(NodeId id) {
+  const Node& self = node(id);
+  Operand first = emit(self.args[0]);
+  const Operand second = emit(self.args[1]);
+  first.defined = ir_.CreateAnd(first.defined, second.defined);
+  llvm::Value* other = ir_.CreateICmpNE(first.second, second.second);
+  if (first.width != nullptr) other = ir_.CreateOr(other, ir_.CreateICmpNE(first.width, second.width));
+  fail_if(ir_.CreateAnd(first.defined, other), FaultKind::Domain, id);
+  return first;
 }
 
 Operand Lowering::element(NodeId id) {
@@ -29,7 +77,7 @@ Operand Lowering::element(NodeId id) {
   if (self.index < 0) {
     cells = ir_.CreateLoad(ir_.getPtrTy(), cursor.cells);  // the loop ends where they end
   } else {
-    const Operand vector = column(self.index, self.type.base);
+    const Operand vector = column(self.index, self.type);
     fail_if(ir_.CreateICmpSGE(position, vector.second), FaultKind::IndexOutOfRange, id);
     cells = vector.bits;
   }
@@ -43,6 +91,8 @@ Operand Lowering::state(NodeId id) {
     llvm::Value* const size = ir_.CreateLoad(ir_.getInt64Ty(), at(view, offsetof(StateView, size)));
     fail_if(ir_.CreateICmpUGE(position, size), FaultKind::IndexOutOfRange, id);  // unsigned: a negative one is large
     llvm::Value* const cells = ir_.CreateLoad(ir_.getPtrTy(), at(view, offsetof(StateView, before)));
+    if (self.type.vector())
+      return copied(id, at(cells, position, static_cast<std::uint64_t>(self.type.cells()) * sizeof(Cell)));
     return checked(id, load_cell(at(cells, position, sizeof(Cell)), self.type.base));
   };
   if (self.args.empty()) return read(ir_.getInt64(0));
@@ -68,7 +118,7 @@ Operand Lowering::emit(NodeId id) {
       return load_cell(at(parameters_, static_cast<std::uint64_t>(self.index) * sizeof(Cell)), self.type.base);
     case Op::Read:
       return checked(id, load_cell(at(reads_, static_cast<std::uint64_t>(self.index) * sizeof(Cell)), self.type.base));
-    case Op::Column: return column(self.index, self.type.base);
+    case Op::Column: return column(self.index, self.type);
     case Op::Element: return element(id);
     case Op::Position:
       return {ir_.CreateLoad(ir_.getInt64Ty(), cursors_[static_cast<std::size_t>(self.loop)].position), nullptr,
@@ -94,6 +144,8 @@ Operand Lowering::emit(NodeId id) {
     case Op::Allot: return allot(id);
     case Op::Map: return map(id);
     case Op::ListOf: return list(id);
+    case Op::At: return at(id);
+    case Op::Align: return align(id);
   }
   return undefined(self.type);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -46,6 +47,16 @@ std::int32_t ask_allotment(Allotting& solver, std::int64_t& item, std::int64_t& 
 FaultKind tell_allotment(Allotting& solver, double value) noexcept { return solver.tell(value); }
 const Cell* allotted_counts(Allotting& solver) noexcept { return solver.counts(); }
 
+// A vector into a state of so many cells, whole or not at all.
+FaultKind remember(const Cell* from, std::int64_t size, Cell* to, std::int64_t cells) noexcept {
+  if (size != cells) return FaultKind::Domain;
+  for (std::int64_t i = 0; i < cells; ++i) {
+    if (from[i].defined == 0) return FaultKind::Domain;
+  }
+  std::memmove(to, from, static_cast<std::size_t>(cells) * sizeof(Cell));
+  return FaultKind::None;
+}
+
 double remainder_of(double a, double b) noexcept { return std::fmod(a, b); }
 
 std::vector<native::Symbol> symbols() {
@@ -58,6 +69,7 @@ std::vector<native::Symbol> symbols() {
           {"allot_ask", reinterpret_cast<void*>(&ask_allotment)},
           {"allot_tell", reinterpret_cast<void*>(&tell_allotment)},
           {"allot_counts", reinterpret_cast<void*>(&allotted_counts)},
+          {"allot_remember", reinterpret_cast<void*>(&remember)},
           {"allot_remainder", reinterpret_cast<void*>(&remainder_of)}};
 }
 

@@ -15,6 +15,7 @@ llvm::Value* Lowering::enter_loop(std::int32_t loop) {
   if (of.source < 0)
     return ir_.CreateLoad(i64, at(sizes_, static_cast<std::uint64_t>(of.scope) * sizeof(std::int64_t)));
   const Operand source = emit(of.source);
+  cursor.width = source.width;
   if (cursor.cells == nullptr) {
     cursor.cells = slot(ir_.getPtrTy(), llvm::ConstantPointerNull::get(ir_.getPtrTy()));
     cursor.size = slot(i64, ir_.getInt64(0));
@@ -162,6 +163,7 @@ Operand Lowering::map(NodeId id) {
   const Node& self = node(id);
   llvm::Type* const i64 = ir_.getInt64Ty();
   llvm::Value* const size = enter_loop(self.loop);
+  llvm::Value* const width = cursors_[static_cast<std::size_t>(self.loop)].width;
   llvm::Value* const cells = take(size, id);
   llvm::AllocaInst* const count = slot(i64);
   ir_.CreateStore(ir_.getInt64(0), count);
@@ -173,7 +175,9 @@ Operand Lowering::map(NodeId id) {
       ir_.CreateStore(ir_.CreateAdd(so_far, ir_.getInt64(1)), count);
     });
   });
-  return {cells, ir_.CreateLoad(i64, count), ir_.getTrue(), self.type.base, true};
+  Operand made{cells, ir_.CreateLoad(i64, count), ir_.getTrue(), self.type.base, true};
+  if (self.type.matrix()) made.width = width;
+  return made;
 }
 
 Operand Lowering::list(NodeId id) {
@@ -181,7 +185,9 @@ Operand Lowering::list(NodeId id) {
   llvm::Value* const size = ir_.getInt64(self.args.size());
   llvm::Value* const cells = take(size, id);
   for (std::size_t i = 0; i < self.args.size(); ++i) store_cell(emit(self.args[i]), at(cells, i * sizeof(Cell)));
-  return {cells, size, ir_.getTrue(), self.type.base, true};
+  Operand made{cells, size, ir_.getTrue(), self.type.base, true};
+  if (self.type.matrix()) made.width = ir_.getInt64(static_cast<std::uint64_t>(self.type.columns));
+  return made;
 }
 
 }  // namespace allot::compiler::native

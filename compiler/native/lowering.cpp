@@ -69,6 +69,7 @@ Operand Lowering::undefined(const lang::Type& type) {
   if (type.vector()) {
     none.bits = llvm::ConstantPointerNull::get(ir_.getPtrTy());
     none.second = ir_.getInt64(0);
+    if (type.matrix()) none.width = ir_.getInt64(1);
   } else if (type.base == Base::Beta) {
     none.second = zero_of(Base::Real);
   }
@@ -132,6 +133,7 @@ Operand Lowering::branch(llvm::Value* condition, const lang::Type& type, const M
   Operand merged{merge(first.bits, second.bits), nullptr, merge(first.defined, second.defined), type.base,
                  type.vector()};
   if (first.second != nullptr && second.second != nullptr) merged.second = merge(first.second, second.second);
+  if (first.width != nullptr && second.width != nullptr) merged.width = merge(first.width, second.width);
   return merged;
 }
 

@@ -26,6 +26,7 @@ struct Operand {
   llvm::Value* defined = nullptr;  // i1
   lang::Base base = lang::Base::Real;
   bool vector = false;
+  llvm::Value* width = nullptr;    // of a matrix the number of its columns
 };
 
 struct FaultTarget {
@@ -76,7 +77,10 @@ class Lowering {
   Operand checked(lang::NodeId id, Operand loaded);
   Operand element(lang::NodeId id);
   Operand state(lang::NodeId id);
-  Operand column(std::int32_t index, lang::Base base);
+  Operand column(std::int32_t index, const lang::Type& type);
+  Operand copied(lang::NodeId id, llvm::Value* cells);
+  Operand at(lang::NodeId id);
+  Operand align(lang::NodeId id);
   // scalars.cpp
   llvm::Value* to_real(const Operand& operand);
   Operand unary(lang::NodeId id);
@@ -130,12 +134,14 @@ class Lowering {
     llvm::AllocaInst* bits = nullptr;
     llvm::AllocaInst* second = nullptr;
     llvm::AllocaInst* defined = nullptr;
+    llvm::AllocaInst* width = nullptr;
     int depth = 0;   // of loops around the scope that owns it
   };
   struct Cursor {
     llvm::AllocaInst* position = nullptr;
     llvm::AllocaInst* cells = nullptr;
     llvm::AllocaInst* size = nullptr;
+    llvm::Value* width = nullptr;   // of the matrix that was entered last
   };
 
   llvm::Module& module_;

@@ -176,9 +176,13 @@ NodeId Expressions::arithmetic(tree::ExprId id) {
       policy_.error("E0204", expr(arg).span, quoted(e.op) + " needs numbers", "this is " + describe(type(node)));
       return poison;
     }
-    if (!type(node).vector() && !require_defined(node, arg, id)) return poison;
+    if (!require_defined(node, arg, id)) return poison;
   }
   const Op op = operation(e.op);
+  if (op == Op::Multiply && type(left).vector() && type(right).vector() &&
+      (type(left).matrix() || type(right).matrix())) {
+    return matrix_product(left, right, id);
+  }
   return lift({left, right}, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
     NodeId a = args[0];
     NodeId b = args[1];
@@ -204,10 +208,21 @@ NodeId Expressions::arithmetic(tree::ExprId id) {
   });
 }
 
+// `*` between matrices, and between a matrix and a vector, is the product of linear algebra.
+NodeId Expressions::matrix_product(NodeId left, NodeId right, tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  if (!type(left).matrix()) {
+    policy_.error("E0220", e.span, "a vector times a matrix has no meaning here", "the matrix comes first",
+                  "write `transpose(m) * v` for the row v times m");
+    return poison;
+  }
+  return apply(find_builtin("matmul"), {left, right}, e.args, e.span);
+}
+
 NodeId Expressions::compare_pair(const std::string& op, NodeId a, NodeId b, tree::ExprId left, tree::ExprId right,
                                  Span span, tree::ExprId whole) {
-  if (!type(a).vector() && !require_defined(a, left, whole)) return poison;
-  if (!type(b).vector() && !require_defined(b, right, whole)) return poison;
+  if (!require_defined(a, left, whole)) return poison;
+  if (!require_defined(b, right, whole)) return poison;
   const bool ordered = op != "==" && op != "!=";
   const bool numbers = numeric(type(a)) && numeric(type(b));
   const bool same = type(a).base == type(b).base && (type(a).base == Base::Bool || type(a).base == Base::Prompt || type(a).base == Base::Category);

@@ -92,86 +92,21 @@ int Builder::let(std::string name, NodeId value) {
   return static_cast<int>(handler.lets.size()) - 1;
 }
 
-// Loops and lets that lie inside the copied part are copied with it; those outside stay shared.
-struct Builder::Copy {
-  std::map<int, int> loops;
-  std::map<int, int> lets;
-  int from = -1;
-  NodeId element = -1;
-};
-
-NodeId Builder::copy(NodeId id, int from, int to, NodeId element) {
-  Copy state;
-  if (from >= 0) state.loops[from] = to;
-  state.from = from;
-  state.element = element;
-  return copy(id, state);
-}
-
-NodeId Builder::copy(NodeId id, Copy& state) {
-  if (id == poison) return poison;
-  Node node = (*this)[id];
-  if (node.op == Op::Element && node.index < 0 && node.loop == state.from && state.element != poison) {
-    return copy(state.element);
-  }
-  if ((node.op == Op::Reduce || node.op == Op::Map || node.op == Op::Allot) && !state.loops.contains(node.loop)) {
-    const Loop inner = handler.loops[static_cast<std::size_t>(node.loop)];
-    const NodeId source = inner.source == -1 ? -1 : copy(inner.source, state);
-    state.loops[node.loop] = loop(inner.scope, source);
-  }
-  if (node.op == Op::Allot) {
-    Allotment allotment = handler.allotments[static_cast<std::size_t>(node.index)];
-    const int counts = loop(Scope::Single);
-    state.loops[allotment.counts] = counts;
-    allotment.counts = counts;
-    node.index = this->allotment(std::move(allotment));
-  }
-  if (node.loop >= 0) {
-    if (const auto it = state.loops.find(node.loop); it != state.loops.end()) node.loop = it->second;
-  }
-  for (std::int32_t& owned : node.owned) {
-    const Let original = handler.lets[static_cast<std::size_t>(owned)];
-    const int fresh = let(original.name, copy(original.value, state));
-    state.lets[owned] = fresh;
-    owned = fresh;
-  }
-  if (node.op == Op::Let) {
-    if (const auto it = state.lets.find(node.index); it != state.lets.end()) node.index = it->second;
-  }
-  for (NodeId& arg : node.args) arg = copy(arg, state);
-  return add(std::move(node));
-}
-
-std::optional<NodeId> Builder::element(NodeId vector, int loop, NodeId source) {
+NodeId Builder::element(NodeId vector, int loop, NodeId source) {
   const Node node = (*this)[vector];
   const bool same_let =
       source != -1 && node.op == Op::Let && (*this)[source].op == Op::Let && (*this)[source].index == node.index;
-  if (vector == source || same_let) return make(Op::Element, element_of(node.type), node.span, {}, -1, loop);
-  switch (node.op) {
-    case Op::Column:
-      return make(Op::Element, element_of(node.type), node.span, {}, node.index, loop);
-    case Op::Let:
-      return element(handler.lets[static_cast<std::size_t>(node.index)].value, loop, source);
-    case Op::Map: {
-      if (node.args.size() > 1) return std::nullopt;  // a `where` leaves gaps: positions no longer agree
-      const Loop inner = handler.loops[static_cast<std::size_t>(node.loop)];
-      NodeId replaced = -1;
-      if (inner.source != -1) {
-        const std::optional<NodeId> of_source = element(inner.source, loop, source);
-        if (!of_source) return std::nullopt;
-        replaced = *of_source;
-      }
-      return copy(node.args[0], node.loop, loop, replaced);
+  const Type type = element_of(node.type);
+  if (vector == source || same_let) return make(Op::Element, type, node.span, {}, -1, loop);
+  if (node.op == Op::Column) return make(Op::Element, type, node.span, {}, node.index, loop);
+  if (node.op == Op::Let) {
+    const Node value = (*this)[handler.lets[static_cast<std::size_t>(node.index)].value];
+    if (value.op == Op::Column && !value.type.matrix()) {
+      return make(Op::Element, type, node.span, {}, value.index, loop);
     }
-    case Op::If: {
-      const std::optional<NodeId> then = element(node.args[1], loop, source);
-      const std::optional<NodeId> otherwise = element(node.args[2], loop, source);
-      if (!then || !otherwise) return std::nullopt;
-      return make(Op::If, element_of(node.type), node.span, {copy(node.args[0]), *then, *otherwise});
-    }
-    default:
-      return std::nullopt;
   }
+  const NodeId position = make(Op::Position, plain(Base::Int), node.span, {}, -1, loop);
+  return make(Op::At, type, node.span, {vector, position});
 }
 
 }  // namespace allot::lang::checker

@@ -37,16 +37,14 @@ class Builder {
   int allotment(Allotment allotment);
   int let(std::string name, NodeId value);
 
-  // A copy of `id` in which `from` (a loop) has become `to`. `element` stands for the element of `from`'s own source.
-  NodeId copy(NodeId id, int from = -1, int to = -1, NodeId element = -1);
-  // The element of a vector at the position of `loop`, whose source is `source`; nothing where it cannot be told.
-  std::optional<NodeId> element(NodeId vector, int loop, NodeId source);
+  NodeId copy(NodeId leaf) { return leaf == poison ? poison : add((*this)[leaf]); }
+  // The element of a vector at the position of `loop`, whose source is `source`. Anything but that source, a column and
+  // a let is computed anew for each element: put it into a let first.
+  NodeId element(NodeId vector, int loop, NodeId source);
 
   Handler handler;
 
  private:
-  struct Copy;
-  NodeId copy(NodeId id, Copy& state);
   static int unique(std::vector<ReadKey>& keys, ReadKey key);
 
   Policy& policy_;

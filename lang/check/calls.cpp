@@ -11,7 +11,52 @@ namespace {
 
 bool takes_vector(ArgumentKind kind) {
   return kind == ArgumentKind::IntVector || kind == ArgumentKind::RealVector || kind == ArgumentKind::BoolVector ||
-         kind == ArgumentKind::AnyVector;
+         kind == ArgumentKind::AnyVector || kind == ArgumentKind::Matrix || kind == ArgumentKind::Reals;
+}
+
+// A vector over what the rows of `like` run over.
+Type along(Type element, const Type& like) {
+  Type rows = like;
+  rows.across = Scope::Single;
+  rows.columns = 0;
+  return shaped(element, rows);
+}
+
+Type matrix_over(const Type& rows, const Type& columns) {
+  Type result = along(plain(Base::Real), rows);
+  result.across = columns.scope;
+  result.columns = columns.rows;
+  return result;
+}
+
+Type columns_of(const Type& matrix) {
+  Type result = vector_of(plain(Base::Real), matrix.across);
+  result.rows = matrix.columns;
+  return result;
+}
+
+// The shape of what a row of the table gives, from those of its vector arguments.
+Type shape_of_result(ResultKind kind, const std::vector<Type>& vectors) {
+  const Type& first = vectors.front();
+  const Type& last = vectors.back();
+  const Type real = plain(Base::Real);
+  switch (kind) {
+    case ResultKind::IntsAlong:
+      return along(plain(Base::Int), first);
+    case ResultKind::RealsAlong:
+      return along(real, first);
+    case ResultKind::Same:
+      return shaped(real, last);
+    case ResultKind::Transposed:
+      return matrix_over(columns_of(first), first);
+    case ResultKind::Square:
+    case ResultKind::Outer:
+      return matrix_over(first, last);
+    case ResultKind::Product:
+      return last.matrix() ? matrix_over(first, columns_of(last)) : along(real, first);
+    default:
+      return vector_of(real, Scope::List);
+  }
 }
 
 std::string signature(std::string_view name, const std::vector<std::string>& names) {
@@ -174,6 +219,7 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
   int first_number = -1;
   bool all_prob = true;
   Type element = plain(Base::Real);
+  std::vector<Type> vectors;
   Unit kept;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Argument& argument = row.arguments[i];
@@ -182,23 +228,13 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
     if (i == 0) kept = type(nodes[0]).unit;
     if (takes_vector(argument.kind)) {
       const Type given = type(nodes[i]);
-      const bool fits = argument.kind == ArgumentKind::AnyVector ||
-                        (argument.kind == ArgumentKind::BoolVector && given.base == Base::Bool) ||
-                        (argument.kind == ArgumentKind::IntVector && given.base == Base::Int) ||
-                        (argument.kind == ArgumentKind::RealVector && numeric(given));
-      if (!given.vector() || !fits) {
-        policy_.error(given.vector() ? "E0201" : "E0221", expr(id).span,
-                      role + " is a vector of " +
-                          (argument.kind == ArgumentKind::BoolVector ? "true and false" : "numbers") + ", not " +
-                          (given.vector() ? "one of " + describe(element_of(given)) : describe(given)),
-                      given.vector() ? "" : "this is one value");
-        return poison;
-      }
-      element = defined(element_of(given));
-      if (argument.kind == ArgumentKind::RealVector && given.base == Base::Int) {
-        nodes[i] =
-            lift({nodes[i]}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); }, Guard::None);
-      }
+      if (!vector_argument(argument, nodes[i], id, role)) return poison;
+      if (vectors.empty()) element = defined(element_of(given));
+      const bool real = argument.kind == ArgumentKind::RealVector || argument.kind == ArgumentKind::Matrix ||
+                        argument.kind == ArgumentKind::Reals;
+      if (real) nodes[i] = to_reals(nodes[i]);
+      if (nodes[i] == poison) return poison;
+      vectors.push_back(type(nodes[i]));
       continue;
     }
     if (argument.kind == ArgumentKind::Number) {
@@ -263,6 +299,10 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
     case ResultKind::RealVector:
       result = vector_of(plain(Base::Real), Scope::List);
       break;
+    default:
+      if (!meet(row, vectors, span)) return poison;
+      result = shape_of_result(row.result, vectors);
+      break;
   }
   if (row.keeps_unit != 0) result.unit = product(Unit{}, kept, row.keeps_unit);
   if (row.result == ResultKind::Number) {
@@ -273,7 +313,54 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
     }
   }
   result.optional = row.result_optional;
+  if (result.vector()) {
+    result.missing = row.result_missing;
+    const bool kept_place = row.result == ResultKind::RealsAlong || row.result == ResultKind::IntsAlong;
+    result.optional = result.optional || (kept_place && vectors.front().optional);
+  }
   return builder_.make(Op::Call, result, span, std::move(nodes), index);
+}
+
+// True where a vector is one that the argument takes; says so where it is not.
+bool Expressions::vector_argument(const Argument& argument, NodeId node, tree::ExprId id, const std::string& role) {
+  const Type given = type(node);
+  const bool matrix = argument.kind == ArgumentKind::Matrix;
+  const bool shape = matrix ? given.matrix() : given.vector();
+  const bool flat = argument.kind == ArgumentKind::Reals || argument.kind == ArgumentKind::AnyVector || matrix;
+  const bool fits = argument.kind == ArgumentKind::AnyVector ||
+                    (argument.kind == ArgumentKind::BoolVector ? given.base == Base::Bool
+                     : argument.kind == ArgumentKind::IntVector ? given.base == Base::Int
+                                                                : numeric(given));
+  if (!shape || !fits || (given.matrix() && !flat)) {
+    const std::string wanted = matrix                                       ? "a matrix"
+                               : argument.kind == ArgumentKind::BoolVector ? "a vector of true and false"
+                               : argument.kind == ArgumentKind::IntVector  ? "a vector of whole numbers"
+                                                                           : "a vector of numbers";
+    policy_.error(shape ? "E0201" : "E0221", expr(id).span,
+                  role + " is " + wanted + ", not " +
+                      (shape && !given.matrix() ? "one of " + describe(element_of(given)) : describe(given)),
+                  given.vector() ? "" : "this is one value");
+    return false;
+  }
+  const bool whole = argument.defined || matrix || argument.kind == ArgumentKind::Reals;
+  return whole ? require_elements(node, id) : require_defined(node, id, tree::none);
+}
+
+// Vectors and matrices of one call run over the same things: what a product sums over, or all elements.
+bool Expressions::meet(const Builtin& row, const std::vector<Type>& vectors, Span span) {
+  if (vectors.size() < 2 || row.result == ResultKind::Outer) return true;
+  const Type& first = vectors.front();
+  const Type& last = vectors.back();
+  const Type left = first.matrix() && (row.result == ResultKind::Product || row.result == ResultKind::Same)
+                        ? columns_of(first)
+                        : along(plain(Base::Real), first);
+  const Type right = along(plain(Base::Real), last);
+  if (same_shape(left, right)) return true;
+  const bool sizes = left.scope == right.scope;
+  policy_.error("E0220", span, quoted(row.name) + " needs both to run over the same",
+                sizes ? std::to_string(left.rows) + " against " + std::to_string(right.rows)
+                      : "one is " + describe(left) + ", the other " + describe(right));
+  return false;
 }
 
 // The function's body in place of the call. Arguments are computed when needed, at most once; a cheap one is repeated.
@@ -297,14 +384,13 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
     if (!wanted) return poison;
     const std::string role = quoted(param.name.text) + " of " + quoted(function.name.text);
     NodeId node = check((*ids)[i]);
-    if (node != poison && wanted->vector() && type(node).vector()) wanted->scope = type(node).scope;
+    if (node != poison) adopt_shape(*wanted, type(node));
     if (node != poison) node = fit(node, (*ids)[i], *wanted, role);
     if (node == poison) {
       poisoned = true;
       continue;
     }
-    Type declared = *wanted;
-    if (wanted->vector()) declared = type(node);
+    const Type declared = wanted->vector() ? type(node) : *wanted;
     Binding binding;
     binding.kind = "argument";
     binding.name = param.name.text;
@@ -326,7 +412,7 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
   policy_.names.enter(true);
   for (Binding& binding : bindings) policy_.names.declare(std::move(binding));
   NodeId body = check(function.body);
-  if (body != poison && result->vector() && type(body).vector()) result->scope = type(body).scope;
+  if (body != poison) adopt_shape(*result, type(body));
   body = body == poison ? poison : fit(body, function.body, *result, "the result of " + quoted(function.name.text));
   policy_.names.leave();
   if (body == poison) return poison;

@@ -1,13 +1,17 @@
 #include "lang/check/declarations.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "lang/check/expressions.h"
 #include "lang/check/points.h"
 #include "lang/check/units.h"
+#include "lang/limits.h"
 
 namespace allot::lang::checker {
 namespace {
@@ -108,6 +112,20 @@ void declare_parameter(Policy& policy, const tree::Param& param) {
   policy.names.declare(std::move(binding));
 }
 
+// State that is a vector or matrix has a small size that its type states: there is one for every prompt.
+bool small(Policy& policy, const tree::StateDecl& decl, const Type& type) {
+  const std::int64_t cells = type.cells();
+  if (cells >= 1 && cells <= limits.state_cells && !type.optional && !type.missing) return true;
+  policy.error("E0202", decl.type.span,
+               cells == 0 ? "the size of state stands in its type"
+               : cells > limits.state_cells
+                   ? "a state holds at most " + std::to_string(limits.state_cells) + " numbers, this one " +
+                         std::to_string(cells)
+                   : "state that is a vector is always defined",
+               "", "for example `state " + decl.name.text + ": vec<real, 3> per prompt = [0, 0, 0]`");
+  return false;
+}
+
 void declare_state(Policy& policy, const tree::StateDecl& decl) {
   if (!fresh(policy, decl.name, "state")) return;
   Binding binding = value_binding(decl.name, "state");
@@ -117,8 +135,7 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
   state.span = decl.name.span;
   std::optional<Type> type = read_type(policy, decl.type);
   bool fits = type.has_value();
-  if (type && type->vector()) {
-    policy.not_yet(decl.type.span, "state that is a vector");
+  if (type && type->vector() && !small(policy, decl, *type)) {
     fits = false;
   } else if (type && !numeric(*type) && type->base != Base::Bool && type->base != Base::Beta) {
     policy.error("E0202", decl.type.span, "state is a number, a count, true or false, or a beta",
@@ -136,11 +153,11 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
                    (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1);
     }
     state.type = *type;
-    std::optional<Cell> initial;
+    std::optional<std::vector<Cell>> initial;
     if (decl.initial != tree::none) {
-      initial = constant(policy, decl.initial, *type, "the initial value of " + quoted(decl.name.text));
+      initial = constants(policy, decl.initial, *type, "the initial value of " + quoted(decl.name.text));
     } else if (type->optional) {
-      initial = Cell::undefined();
+      initial = std::vector<Cell>{Cell::undefined()};
     } else {
       policy.error("E0405", decl.name.span, "state " + quoted(decl.name.text) + " needs an initial value", "",
                    "write `state " + decl.name.text + ": " + to_text(*type) + " per " + decl.scope + " = …`");
@@ -155,7 +172,7 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
       }
     }
     if (initial) {
-      state.initial = *initial;
+      state.initial = *std::move(initial);
       binding.meaning = Meaning::State;
       binding.state = static_cast<int>(policy.program.states.size());
       policy.program.states.push_back(std::move(state));
@@ -180,6 +197,28 @@ std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expect
   return value;
 }
 
+std::optional<std::vector<Cell>> constants(Policy& policy, tree::ExprId id, const Type& expected,
+                                           std::string_view role) {
+  if (!expected.vector()) {
+    const std::optional<Cell> one = constant(policy, id, expected, role);
+    return one ? std::optional(std::vector<Cell>{*one}) : std::nullopt;
+  }
+  Builder builder(policy);
+  Where where;
+  where.constant = true;
+  Expressions expressions(policy, builder, where);
+  const NodeId node = expressions.check_as(id, expected, role);
+  if (node == poison) return std::nullopt;
+  std::vector<Cell> cells;
+  for (const NodeId element : builder[node].args) {
+    if (const std::optional<Cell> value = builder.value(element)) cells.push_back(*value);
+  }
+  if (builder[node].op == Op::ListOf && static_cast<std::int64_t>(cells.size()) == expected.cells()) return cells;
+  policy.error("E0404", policy.tree[id].span, std::string(role) + " must be known from the text alone", "",
+               expected.matrix() ? "write its rows: `[[1, 0], [0, 1]]`" : "write its elements: `[1, 0]`");
+  return std::nullopt;
+}
+
 bool within(Policy& policy, const Cell& value, const Type& type, double low, double high, Span span,
             const std::string& what) {
   if (number(value, type) >= low && number(value, type) <= high) return true;
@@ -190,17 +229,47 @@ bool within(Policy& policy, const Cell& value, const Type& type, double low, dou
   return false;
 }
 
-std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
-  Type type;
-  if (name.name == "vec" || name.name == "mat") {
-    if (name.name == "mat" || !name.sizes.empty() || name.arguments.size() != 1) {
-      policy.not_yet(name.span, name.name == "mat" ? "a matrix" : "a vector of fixed size");
+namespace {
+
+// `vec<T>`, `vec<T, 3>`, `mat<real>`, `mat<real, 2, 3>`.
+std::optional<Type> read_vector_type(Policy& policy, const tree::TypeName& name) {
+  const bool matrix = name.name == "mat";
+  const std::size_t all_sizes = matrix ? 2 : 1;
+  if (name.arguments.size() != 1 || (!name.sizes.empty() && name.sizes.size() != all_sizes)) {
+    policy.error("E0202", name.span, matrix ? "a matrix is `mat<real>` or `mat<real, 3, 3>`"
+                                            : "a vector is `vec<real>` or `vec<real, 3>`");
+    return std::nullopt;
+  }
+  const std::optional<Type> element = read_type(policy, name.arguments[0]);
+  if (!element) return std::nullopt;
+  const bool fits = !element->vector() && (!matrix || (element->base == Base::Real && !element->optional));
+  if (!fits) {
+    policy.error("E0202", name.arguments[0].span,
+                 matrix ? "the elements of a matrix are reals that are always there" : "the elements of a vector are single values",
+                 "not " + to_text(*element));
+    return std::nullopt;
+  }
+  std::array<int, 2> sizes{};
+  for (std::size_t i = 0; i < name.sizes.size(); ++i) {
+    const std::string& digits = name.sizes[i];
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), sizes[i]);
+    if (problem != std::errc() || sizes[i] < 1 || sizes[i] > std::numeric_limits<std::int16_t>::max()) {
+      policy.error("E0216", name.span, "a size is a number from 1 to 32767", "not " + digits);
       return std::nullopt;
     }
-    const std::optional<Type> element = read_type(policy, name.arguments[0]);
-    if (!element) return std::nullopt;
-    return vector_of(*element, Scope::List);
   }
+  Type type = vector_of(*element, Scope::List);
+  type.rows = static_cast<std::int16_t>(sizes[0]);
+  if (matrix) type = matrix_of(*element, sizes[0], sizes[1]);
+  type.missing = name.optional;
+  return type;
+}
+
+}  // namespace
+
+std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
+  Type type;
+  if (name.name == "vec" || name.name == "mat") return read_vector_type(policy, name);
   if (const std::optional<BaseUnit> unit = unit_named(name.name)) {
     type = count(*unit);
   } else if (name.name == "bool") {
@@ -215,7 +284,7 @@ std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
   } else if (name.name == "prompt") {
     type = plain(Base::Prompt);
   } else {
-    std::vector<std::string> names{"bool", "int", "real", "prob", "beta", "vec", "prompt"};
+    std::vector<std::string> names{"bool", "int", "real", "prob", "beta", "vec", "mat", "prompt"};
     for (int i = 0; i < base_unit_count; ++i) names.emplace_back(lang::name(static_cast<BaseUnit>(i)));
     policy.error("E0202", name.span, "there is no type " + quoted(name.name) + " here", "",
                  near_help(name.name, names));

@@ -16,6 +16,9 @@ void check_tests(Policy& policy);  // names of parameters and points; the tests 
 
 // A value known from the text alone, of the expected type; nothing after an error.
 std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role);
+// The same of a vector or matrix too: Type::cells() of them, row by row.
+std::optional<std::vector<Cell>> constants(Policy& policy, tree::ExprId id, const Type& expected,
+                                           std::string_view role);
 
 // Whether a number lies in low..high; says so where it does not. `what` begins the message.
 bool within(Policy& policy, const Cell& value, const Type& type, double low, double high, Span span,

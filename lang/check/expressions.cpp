@@ -1,12 +1,26 @@
 #include "lang/check/expressions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
+namespace {
+
+// A vector of no stated length takes any; one over things of its own only such.
+bool fits_shape(const Type& given, const Type& expected) {
+  const bool rows = expected.rows > 0 ? given.rows == expected.rows && given.scope == Scope::List
+                                      : given.scope == expected.scope;
+  const bool columns = expected.columns > 0 ? given.columns == expected.columns && given.across == Scope::List
+                                            : given.across == expected.across;
+  return rows && columns;
+}
+
+}  // namespace
 
 NodeId Expressions::check(tree::ExprId id) {
   const tree::Expr& e = expr(id);
@@ -83,12 +97,21 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
   if (node == poison) return poison;
   const Type given = type(node);
   const Span span = expr(id).span;
-  if (given.vector() != expected.vector()) {
+  if (given.vector() != expected.vector() || given.matrix() != expected.matrix()) {
     policy_.error("E0221", span, std::string(role) + " is " + describe(expected) + ", not " + describe(given),
-                  given.vector() ? "this is a vector" : "this is one value");
+                  given.matrix() ? "this is a matrix" : given.vector() ? "this is a vector" : "this is one value");
     return poison;
   }
-  if (!expected.optional && !require_defined(node, id, tree::none)) return poison;
+  if (given.vector() && !fits_shape(given, expected)) {
+    policy_.error("E0220", span, std::string(role) + " is " + describe(expected) + ", not " + describe(given));
+    return poison;
+  }
+  const bool whole = given.vector() ? expected.missing : expected.optional;
+  if (!whole && !require_defined(node, id, tree::none)) return poison;
+  if (given.vector() && given.optional && !expected.optional) {
+    undefined_here(node, id, tree::none);
+    return poison;
+  }
   const bool base_fits = given.base == expected.base || (given.base == Base::Int && expected.base == Base::Real);
   if (!base_fits) {
     const bool broken = given.base == Base::Real && expected.base == Base::Int;
@@ -104,9 +127,11 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
                   "this is " + describe(defined(given)));
     return poison;
   }
-  if (expected.prob && !given.prob) {
+  if (given.base == Base::Int && expected.base == Base::Real) node = to_reals(node);
+  if (node == poison) return poison;
+  if (expected.prob && !type(node).prob) {
     const std::optional<Cell> value = builder_.value(node);
-    const double number = !value ? -1 : given.base == Base::Int ? static_cast<double>(value->integer()) : value->real();
+    const double number = !value ? -1 : value->real();
     if (value && value->defined != 0 && (number < 0 || number > 1)) {
       policy_.error("E0216", span, std::string(role) + " is a probability", "not in 0..1");
       return poison;
@@ -117,7 +142,6 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
       return poison;
     }
   }
-  if (given.base == Base::Int && expected.base == Base::Real && !given.vector()) node = to_real(node);
   return node;
 }
 
@@ -177,7 +201,7 @@ NodeId Expressions::unary(tree::ExprId id) {
                   "this is " + describe(type(node)));
     return poison;
   }
-  if (!type(node).vector() && !require_defined(node, e.args[0], id)) return poison;
+  if (!require_defined(node, e.args[0], id)) return poison;
   return lift({node}, e.span, [&](const std::vector<NodeId>& args) {
     Type result = type(args[0]);
     result.prob = false;
@@ -196,17 +220,25 @@ NodeId Expressions::if_else(tree::ExprId id) {
   widen(mark);
   if (test == poison || then == poison || otherwise == poison) return poison;
   Type result = type(then);
-  if (expr(e.args[1]).kind == tree::ExprKind::Undefined) result = optional(type(otherwise));
   const bool undefined =
       expr(e.args[1]).kind == tree::ExprKind::Undefined || expr(e.args[2]).kind == tree::ExprKind::Undefined;
   if (undefined) {
-    builder_.retype(expr(e.args[1]).kind == tree::ExprKind::Undefined ? then : otherwise, optional(result));
-    return builder_.make(Op::If, optional(result), e.span, {test, then, otherwise});
+    result = type(expr(e.args[1]).kind == tree::ExprKind::Undefined ? otherwise : then);
+    (result.vector() ? result.missing : result.optional) = true;
+    builder_.retype(expr(e.args[1]).kind == tree::ExprKind::Undefined ? then : otherwise, result);
+    return builder_.make(Op::If, result, e.span, {test, then, otherwise});
   }
-  if (type(then).scope != type(otherwise).scope || type(then).vector() != type(otherwise).vector()) {
+  if (type(then).scope != type(otherwise).scope || type(then).across != type(otherwise).across) {
     policy_.error("E0220", e.span, "both branches of an `if` must be alike",
                   "one is " + describe(type(then)) + ", the other " + describe(type(otherwise)));
     return poison;
+  }
+  if (type(then).vector() && numeric(type(then)) && numeric(type(otherwise)) &&
+      type(then).base != type(otherwise).base) {
+    then = to_reals(then);
+    otherwise = to_reals(otherwise);
+    if (then == poison || otherwise == poison) return poison;
+    result = type(then);
   }
   if (numeric(type(then)) && numeric(type(otherwise)) && !type(then).vector()) {
     const std::optional<Type> common = unify(then, otherwise, e.args[1], e.args[2], "E0213", "stand in one `if`");
@@ -218,6 +250,10 @@ NodeId Expressions::if_else(tree::ExprId id) {
     return poison;
   }
   result.optional = type(then).optional || type(otherwise).optional;
+  result.missing = type(then).missing || type(otherwise).missing;
+  result.prob = type(then).prob && type(otherwise).prob;
+  if (type(then).rows != type(otherwise).rows) result.rows = 0;
+  if (type(then).columns != type(otherwise).columns) result.columns = 0;
   return builder_.make(Op::If, result, e.span, {test, then, otherwise});
 }
 
@@ -230,12 +266,17 @@ NodeId Expressions::list(tree::ExprId id) {
     policy_.error("E0204", e.span, "an empty list has no type");
     return poison;
   }
+  Type shape;
+  const std::optional<std::vector<tree::ExprId>> elements = list_elements(e, shape);
+  if (!elements) return poison;
+  const std::vector<tree::ExprId>& args = *elements;
   std::vector<NodeId> nodes;
-  for (const tree::ExprId arg : e.args) {
+  for (const tree::ExprId arg : args) {
     nodes.push_back(check(arg));
     if (nodes.back() == poison) return poison;
     if (type(nodes.back()).vector()) {
-      policy_.error("E0221", expr(arg).span, "an element of a list is one value", "this is a vector");
+      policy_.error("E0221", expr(arg).span, "an element of a list is one value", "this is a vector",
+                    shape.matrix() ? "" : "a matrix is written out: `[[1, 0], [0, 1]]`");
       return poison;
     }
   }
@@ -244,15 +285,15 @@ NodeId Expressions::list(tree::ExprId id) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Type& given = type(nodes[i]);
     if (numeric(given) != numeric(type(nodes[0])) || (!numeric(given) && given.base != result.base)) {
-      policy_.error("E0204", expr(e.args[i]).span, "the elements of a list must be alike",
+      policy_.error("E0204", expr(args[i]).span, "the elements of a list must be alike",
                     "this is " + describe(given));
       return poison;
     }
     real = real || given.base == Base::Real;
     if (numeric(given) && !(given.unit == result.unit)) {
-      if (bare(e.args[i])) continue;
+      if (bare(args[i])) continue;
       if (!result.unit.plain()) {
-        units_clash("E0213", "stand in one list", result, given, e.args[0], e.args[i]);
+        units_clash("E0213", "stand in one list", result, given, args[0], args[i]);
         return poison;
       }
       result.unit = given.unit;
@@ -264,7 +305,7 @@ NodeId Expressions::list(tree::ExprId id) {
     result.base = Base::Real;
     for (NodeId& node : nodes) node = to_real(node);
   }
-  return builder_.make(Op::ListOf, vector_of(result, Scope::List), e.span, nodes);
+  return builder_.make(Op::ListOf, shaped(result, shape), e.span, nodes);
 }
 
 NodeId Expressions::logic(tree::ExprId id) {
@@ -280,11 +321,45 @@ NodeId Expressions::logic(tree::ExprId id) {
                     "this is " + describe(type(node)));
       return poison;
     }
-    if (!type(node).vector() && !require_defined(node, arg, tree::none)) return poison;
+    if (!require_defined(node, arg, tree::none)) return poison;
   }
   return lift({left, right}, e.span, [&](const std::vector<NodeId>& args) {
     return builder_.make(e.op == "and" ? Op::And : Op::Or, plain(Base::Bool), e.span, args);
   });
+}
+
+// The values of `[a, b]`, or of `[[a, b], [c, d]]` row by row; nothing where the rows differ.
+std::optional<std::vector<tree::ExprId>> Expressions::list_elements(const tree::Expr& list, Type& shape) {
+  const auto is_row = [&](tree::ExprId id) { return expr(id).kind == tree::ExprKind::List; };
+  const auto rows = std::count_if(list.args.begin(), list.args.end(), is_row);
+  const auto most = std::numeric_limits<std::int16_t>::max();
+  if (list.args.size() > most) {
+    policy_.error("E0204", list.span, "a list has at most " + std::to_string(most) + " elements");
+    return std::nullopt;
+  }
+  if (rows == 0) {
+    shape = vector_of(Type{}, Scope::List);
+    shape.rows = static_cast<std::int16_t>(list.args.size());
+    return list.args;
+  }
+  std::vector<tree::ExprId> all;
+  const std::size_t width = expr(list.args[0]).args.size();
+  for (const tree::ExprId id : list.args) {
+    const tree::Expr& row = expr(id);
+    const bool written_out = is_row(id) && !row.args.empty() &&
+                             expr(row.args[0]).kind != tree::ExprKind::Comprehension && row.args.size() <= most;
+    if (!written_out || row.args.size() != width) {
+      policy_.error("E0204", row.span, "the rows of a matrix are lists of one length",
+                    !written_out ? "this is not a list of values"
+                                 : "this has " + std::to_string(row.args.size()) + ", the first " +
+                                       std::to_string(width),
+                    "for example `[[1, 0], [0, 1]]`");
+      return std::nullopt;
+    }
+    all.insert(all.end(), row.args.begin(), row.args.end());
+  }
+  shape = matrix_of(Type{}, static_cast<int>(list.args.size()), static_cast<int>(width));
+  return all;
 }
 
 std::vector<MessagePart> Expressions::message(tree::ExprId id, int& holes) {

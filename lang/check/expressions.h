@@ -68,12 +68,14 @@ class Expressions {
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
   NodeId list(tree::ExprId id);
+  std::optional<std::vector<tree::ExprId>> list_elements(const tree::Expr& list, Type& shape);
   NodeId is_undefined(tree::ExprId id);
   NodeId coalesce(tree::ExprId id);
   NodeId logic(tree::ExprId id);
 
   // arithmetic.cpp
   NodeId arithmetic(tree::ExprId id);
+  NodeId matrix_product(NodeId left, NodeId right, tree::ExprId id);
   NodeId compare(tree::ExprId id);
   NodeId compare_pair(const std::string& op, NodeId a, NodeId b, tree::ExprId left, tree::ExprId right, Span span,
                       tree::ExprId whole);
@@ -86,7 +88,10 @@ class Expressions {
   NodeId to_real(NodeId id);
 
   // undefined.cpp
+  // One value, or a vector as a whole.
   bool require_defined(NodeId node, tree::ExprId id, tree::ExprId whole);
+  bool require_elements(NodeId node, tree::ExprId id);
+  void undefined_here(NodeId node, tree::ExprId id, tree::ExprId whole);
   NodeId assume_if_known(NodeId node, const std::string& path);
   std::string path(tree::ExprId id);
   std::string why_undefined(NodeId node) const;
@@ -95,6 +100,7 @@ class Expressions {
   NodeId name(tree::ExprId id);
   NodeId field(tree::ExprId id);
   NodeId index(tree::ExprId id);
+  NodeId element_at(NodeId vector, tree::ExprId id);
   NodeId state(Binding& binding, tree::ExprId id, tree::ExprId key);
   NodeId use(Binding& binding, Span span);
   NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
@@ -105,7 +111,11 @@ class Expressions {
   bool refuse_fact(const FactRow& row, tree::ExprId id);
 
   // vectors.cpp
-  NodeId lift(const std::vector<NodeId>& operands, Span span, const Body& body, Guard guard = Guard::Elements);
+  std::optional<Type> common_shape(const std::vector<NodeId>& operands, Span span);
+  NodeId lift(std::vector<NodeId> operands, Span span, const Body& body, Guard guard = Guard::Elements);
+  NodeId repeatable(NodeId vector, std::vector<std::int32_t>& owned);
+  NodeId in_scope(NodeId body, std::vector<std::int32_t> owned, Span span);
+  NodeId to_reals(NodeId node);
   NodeId where(tree::ExprId id);
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
@@ -123,6 +133,8 @@ class Expressions {
   NodeId call(tree::ExprId id);
   NodeId builtin(int index, tree::ExprId id);
   NodeId extremes(int index, tree::ExprId id);  // min and max of three or more
+  bool vector_argument(const Argument& argument, NodeId node, tree::ExprId id, const std::string& role);
+  bool meet(const Builtin& row, const std::vector<Type>& vectors, Span span);
   NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);

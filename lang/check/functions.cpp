@@ -5,6 +5,7 @@
 
 #include "lang/check/declarations.h"
 #include "lang/check/expressions.h"
+#include "lang/check/units.h"
 #include "lang/limits.h"
 
 namespace allot::lang::checker {
@@ -94,7 +95,7 @@ void check_body(Policy& policy, std::size_t index) {
     broken = true;
   } else {
     NodeId body = expressions.check(function.body);
-    if (body != poison && result->vector() && builder.type(body).vector()) result->scope = builder.type(body).scope;
+    if (body != poison) adopt_shape(*result, builder.type(body));
     if (body != poison) {
       body = expressions.fit(body, function.body, *result, "the result of " + quoted(function.name.text));
     }

@@ -351,16 +351,49 @@ NodeId Expressions::index(tree::ExprId id) {
   const tree::Expr& e = expr(id);
   const tree::Expr& owner = expr(e.args[0]);
   Binding* const binding = owner.kind == tree::ExprKind::Name ? policy_.names.find(owner.text) : nullptr;
-  if (binding && binding->meaning == Meaning::State) return state(*binding, id, e.args[1]);
+  if (binding && binding->meaning == Meaning::State) {
+    const State& declared = policy_.program.states[static_cast<std::size_t>(binding->state)];
+    if (!declared.type.vector() || declared.scope == StateScope::Prompt) {
+      if (e.args.size() == 2) return state(*binding, id, e.args[1]);
+      policy_.error("E0319", expr(e.args[2]).span, "state per prompt is read under one prompt", "",
+                    "an element of it is `" + binding->name + "[g.prompt][0, 1]`");
+      return poison;
+    }
+  }
   if (binding && binding->meaning == Meaning::Poison) return poison;
   const NodeId node = check(e.args[0]);
   if (node == poison) return poison;
-  if (type(node).vector()) {
-    policy_.not_yet(e.span, "taking one element of a vector by its number");
-  } else {
-    policy_.error("E0204", e.span, describe(type(node)) + " has no elements");
-  }
+  if (type(node).vector()) return element_at(node, id);
+  policy_.error("E0204", e.span, describe(type(node)) + " has no elements");
   return poison;
+}
+
+// v[i], m[i, j]: positions from 0. What is known to lie outside is an error, else a fault at run time.
+NodeId Expressions::element_at(NodeId vector, tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  const Type given = type(vector);
+  if (!require_defined(vector, e.args[0], id)) return poison;
+  const std::size_t wanted = given.matrix() ? 3 : 2;
+  if (e.args.size() != wanted) {
+    policy_.error("E0221", e.span,
+                  given.matrix() ? "an element of a matrix has a row and a column" : "an element of a vector has one position",
+                  "", given.matrix() ? "write `m[i, j]`" : "write `v[i]`");
+    return poison;
+  }
+  std::vector<NodeId> args{vector};
+  for (std::size_t i = 1; i < wanted; ++i) {
+    const NodeId position = check_as(e.args[i], plain(Base::Int), "a position");
+    if (position == poison) return poison;
+    const int size = i == 1 ? given.rows : given.columns;
+    const std::optional<Cell> known = builder_.value(position);
+    if (known && (known->integer() < 0 || (size > 0 && known->integer() >= size))) {
+      policy_.error("E0216", expr(e.args[i]).span, "there is no such element",
+                    size > 0 ? "positions run from 0 to " + std::to_string(size - 1) : "positions are counted from 0");
+      return poison;
+    }
+    args.push_back(position);
+  }
+  return assume_if_known(builder_.make(Op::At, element_of(given), e.span, std::move(args)), path(id));
 }
 
 NodeId Expressions::state(Binding& binding, tree::ExprId id, tree::ExprId key) {

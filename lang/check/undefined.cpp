@@ -61,12 +61,24 @@ std::string Expressions::why_undefined(NodeId node) const {
 }
 
 bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId whole) {
+  if (type(node).vector() ? !type(node).missing : !type(node).optional) return true;
+  undefined_here(node, id, whole);
+  return false;
+}
+
+bool Expressions::require_elements(NodeId node, tree::ExprId id) {
+  if (!require_defined(node, id, tree::none)) return false;
   if (!type(node).optional) return true;
+  undefined_here(node, id, tree::none);
+  return false;
+}
+
+void Expressions::undefined_here(NodeId node, tree::ExprId id, tree::ExprId whole) {
   const tree::Expr& e = expr(id);
   if (e.kind == tree::ExprKind::Undefined) {
     policy_.error("E0118", e.span, "`undefined` cannot be used like this", "",
                   "test it with `is undefined`, or leave a value out with `if … then … else undefined`");
-    return false;
+    return;
   }
   const std::string text = policy_.text(id);
   const bool simple = e.kind == tree::ExprKind::Name || e.kind == tree::ExprKind::Field ||
@@ -82,11 +94,18 @@ bool Expressions::require_defined(NodeId node, tree::ExprId id, tree::ExprId who
           policy_.text({e.span.end, outer.end});
   }
   const bool testable = !path(id).empty();
-  policy_.error("E0118", e.span, "this may be undefined", why_undefined(node),
+  if (type(node).missing) {
+    policy_.error("E0118", e.span, "this " + std::string(type(node).matrix() ? "matrix" : "vector") + " may be undefined",
+                  why_undefined(node),
+                  testable ? "test `" + text + " is undefined` first" : "name it with `let` and test `is undefined` first");
+    return;
+  }
+  policy_.error("E0118", e.span, type(node).vector() ? "elements of this may be undefined" : "this may be undefined",
+                why_undefined(node),
                 "say what then: " + quoted(met) +
-                    (testable ? ", or test `" + text + " is undefined` first"
-                              : ", or name it with `let` and test `is undefined` first"));
-  return false;
+                    (type(node).vector() ? ""
+                     : testable          ? ", or test `" + text + " is undefined` first"
+                                         : ", or name it with `let` and test `is undefined` first"));
 }
 
 // A name, or a fact of one: what `is undefined` can narrow. The id tells two variables of one name apart.
@@ -101,15 +120,20 @@ std::string Expressions::path(tree::ExprId id) {
     return owner.empty() ? owner : owner + "." + e.text;
   }
   if (e.kind == tree::ExprKind::Index) {
-    const std::string owner = path(e.args[0]);
-    const std::string key = path(e.args[1]);
-    return owner.empty() || key.empty() ? std::string() : owner + "[" + key + "]";
+    std::string owner = path(e.args[0]);
+    for (std::size_t i = 1; i < e.args.size(); ++i) {
+      const std::string key = path(e.args[i]);
+      if (owner.empty() || key.empty()) return {};
+      owner += "[" + key + "]";
+    }
+    return owner;
   }
-  return {};
+  return e.kind == tree::ExprKind::Integer ? e.text : std::string();
 }
 
 NodeId Expressions::assume_if_known(NodeId node, const std::string& path) {
-  if (node == poison || !type(node).optional || type(node).vector() || path.empty()) return node;
+  if (node == poison || path.empty()) return node;
+  if (type(node).vector() ? !type(node).missing : !type(node).optional) return node;
   const Known* known = nullptr;
   for (const Known& candidate : narrowed_) {
     if (candidate.path != path || (candidate.rule && in_effect_)) continue;
@@ -117,7 +141,9 @@ NodeId Expressions::assume_if_known(NodeId node, const std::string& path) {
   }
   if (!known) return node;
   if (known->rule) relies_on_ = known->rule;
-  return builder_.make(Op::Assume, defined(type(node)), builder_[node].span, {node});
+  Type sure = type(node);
+  (sure.vector() ? sure.missing : sure.optional) = false;
+  return builder_.make(Op::Assume, sure, builder_[node].span, {node});
 }
 
 std::vector<std::string> Expressions::defined_when(tree::ExprId condition, bool holds) {
@@ -143,17 +169,16 @@ NodeId Expressions::is_undefined(tree::ExprId id) {
   const tree::Expr& e = expr(id);
   const NodeId node = check(e.args[0]);
   if (node == poison) return poison;
-  if (!type(node).optional) {
+  const bool whole = type(node).missing;
+  if (!type(node).optional && !whole) {
     policy_.warning("W0502", e.span, "this is always " + std::string(e.negated ? "true" : "false"),
                     quoted(policy_.text(e.args[0])) + " is never undefined");
   }
-  return lift(
-      {node}, e.span,
-      [&](const std::vector<NodeId>& args) {
-        const NodeId test = builder_.make(Op::IsUndefined, plain(Base::Bool), e.span, args);
-        return e.negated ? builder_.make(Op::Not, plain(Base::Bool), e.span, {test}) : test;
-      },
-      Guard::None);
+  const auto test = [&](const std::vector<NodeId>& args) {
+    const NodeId made = builder_.make(Op::IsUndefined, plain(Base::Bool), e.span, args);
+    return e.negated ? builder_.make(Op::Not, plain(Base::Bool), e.span, {made}) : made;
+  };
+  return whole ? test({node}) : lift({node}, e.span, test, Guard::None);
 }
 
 NodeId Expressions::coalesce(tree::ExprId id) {
@@ -161,6 +186,19 @@ NodeId Expressions::coalesce(tree::ExprId id) {
   NodeId left = check(e.args[0]);
   NodeId right = check(e.args[1]);
   if (left == poison || right == poison) return poison;
+  if (type(left).missing) {
+    if (!type(right).vector() || !same_shape(type(left), type(right)) || type(left).base != type(right).base ||
+        !(type(left).unit == type(right).unit)) {
+      policy_.error("E0204", e.span, "both sides of `??` must be alike",
+                    "one is " + describe(type(left)) + ", the other " + describe(type(right)));
+      return poison;
+    }
+    Type result = type(left);
+    result.missing = type(right).missing;
+    result.optional = result.optional || type(right).optional;
+    result.prob = result.prob && type(right).prob;
+    return builder_.make(Op::Coalesce, result, e.span, {left, right});
+  }
   if (!type(left).optional) {
     policy_.warning("W0502", e.span, "the part after `??` is never used",
                     quoted(policy_.text(e.args[0])) + " is never undefined");

@@ -46,14 +46,48 @@ Type optional(Type type) {
   return type;
 }
 
+Type shaped(Type element, const Type& like) {
+  element.scope = like.scope;
+  element.across = like.across;
+  element.rows = like.rows;
+  element.columns = like.columns;
+  element.missing = false;
+  return element;
+}
+
 Type element_of(Type type) {
-  type.scope = Scope::Single;
-  return type;
+  return shaped(type, Type{});
 }
 
 Type vector_of(Type type, Scope scope) {
-  type.scope = scope;
-  return type;
+  Type like;
+  like.scope = scope;
+  return shaped(type, like);
+}
+
+Type matrix_of(Type element, int rows, int columns) {
+  Type like;
+  like.scope = like.across = Scope::List;
+  like.rows = static_cast<std::int16_t>(rows);
+  like.columns = static_cast<std::int16_t>(columns);
+  return shaped(element, like);
+}
+
+bool same_shape(const Type& a, const Type& b) {
+  const auto alike = [](int x, int y) { return x == y || x == 0 || y == 0; };
+  return a.scope == b.scope && a.across == b.across && alike(a.rows, b.rows) && alike(a.columns, b.columns);
+}
+
+void adopt_shape(Type& wanted, const Type& given) {
+  if (wanted.matrix() != given.matrix() || !wanted.vector() || !given.vector()) return;
+  if (wanted.rows == 0) {
+    wanted.scope = given.scope;
+    wanted.rows = given.rows;
+  }
+  if (wanted.matrix() && wanted.columns == 0) {
+    wanted.across = given.across;
+    wanted.columns = given.columns;
+  }
 }
 
 bool numeric(const Type& type) {
@@ -91,7 +125,17 @@ std::string describe(Scope scope) {
 }
 
 std::string describe(const Type& type) {
-  if (type.vector()) return describe(type.scope);
+  const std::string whole = type.missing ? " or undefined" : "";
+  if (type.matrix()) {
+    if (type.rows > 0 && type.columns > 0) {
+      return "a matrix of " + std::to_string(type.rows) + " by " + std::to_string(type.columns) + whole;
+    }
+    return (type.scope == Scope::List ? "a matrix" : "a matrix" + describe(type.scope).substr(8)) + whole;
+  }
+  if (type.vector() && type.scope == Scope::List && type.rows > 0) {
+    return "a list of " + std::to_string(type.rows) + whole;
+  }
+  if (type.vector()) return describe(type.scope) + whole;
   const std::string maybe = type.optional ? " or undefined" : "";
   if (numeric(type)) {
     const std::string unit = to_text(type.unit);

@@ -18,25 +18,89 @@ std::optional<Reduction> reduction_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Applies `body` to single values. Where an operand is a vector it becomes a Map over it; an element that is undefined
-// gives an undefined element (Guard::Elements), unless `body` itself looks at that (Guard::None).
-NodeId Expressions::lift(const std::vector<NodeId>& operands, Span span, const Body& body, Guard guard) {
-  Scope scope = Scope::Single;
-  NodeId source = -1;
+namespace {
+
+std::string size_of(const Type& type) {
+  const std::string rows = std::to_string(type.rows);
+  return type.matrix() ? rows + " by " + std::to_string(type.columns) : rows;
+}
+
+}  // namespace
+
+// Vectors and matrices that are to be combined element by element must run over the same things.
+std::optional<Type> Expressions::common_shape(const std::vector<NodeId>& operands, Span span) {
+  std::optional<Type> shape;
   for (const NodeId operand : operands) {
     const Type& given = type(operand);
     if (!given.vector()) continue;
-    if (scope != Scope::Single && scope != given.scope) {
-      policy_.error("E0220", span, "vectors of different things do not mix",
-                    "one is " + describe(scope) + ", the other " + describe(given.scope));
-      return poison;
+    if (!shape) {
+      shape = given;
+      continue;
     }
-    scope = given.scope;
-    if (builder_[operand].op != Op::Column && source == -1) source = operand;
+    if (!same_shape(*shape, given)) {
+      const bool matrices = shape->matrix() != given.matrix();
+      const bool sizes = !matrices && shape->scope == given.scope && shape->across == given.across;
+      policy_.error("E0220", span,
+                    sizes      ? "what is combined element by element must have as many elements"
+                    : matrices ? "a matrix and a vector do not mix element by element"
+                               : "vectors of different things do not mix",
+                    sizes ? "one has " + size_of(*shape) + ", the other " + size_of(given)
+                          : "one is " + describe(*shape) + ", the other " + describe(given),
+                    matrices ? "the product is written `m * v`" : "");
+      return std::nullopt;
+    }
+    shape->rows = std::max(shape->rows, given.rows);
+    shape->columns = std::max(shape->columns, given.columns);
   }
-  if (scope == Scope::Single) return body(operands);
+  return shape ? shape : Type{};
+}
 
-  const int loop = builder_.loop(scope, source);
+// A vector that is looked at in several places: a let or a column is, anything else is put into a let of `owned`.
+NodeId Expressions::repeatable(NodeId vector, std::vector<std::int32_t>& owned) {
+  const Op op = builder_[vector].op;
+  if (op == Op::Let || (op == Op::Column && !type(vector).matrix())) return vector;
+  owned.push_back(builder_.let("", vector));
+  return builder_.make(Op::Let, type(vector), builder_[vector].span, {}, owned.back());
+}
+
+NodeId Expressions::in_scope(NodeId body, std::vector<std::int32_t> owned, Span span) {
+  if (owned.empty() || body == poison) return body;
+  Node node;
+  node.op = Op::Scope;
+  node.type = type(body);
+  node.span = span;
+  node.args = {body};
+  node.owned = std::move(owned);
+  return builder_.add(std::move(node));
+}
+
+// Applies `body` to single values. Where an operand is a vector it becomes a Map over it; an element that is undefined
+// gives an undefined element (Guard::Elements), unless `body` itself looks at that (Guard::None).
+NodeId Expressions::lift(std::vector<NodeId> operands, Span span, const Body& body, Guard guard) {
+  const std::optional<Type> shape = common_shape(operands, span);
+  if (!shape) return poison;
+  if (!shape->vector()) return body(operands);
+  // One vector is walked; the others are read at its position.
+  std::vector<std::int32_t> shared;
+  NodeId source = -1;
+  const auto vectors = std::count_if(operands.begin(), operands.end(), [&](NodeId id) { return type(id).vector(); });
+  for (NodeId& operand : operands) {
+    if (!type(operand).vector()) continue;
+    if (vectors > 1) operand = repeatable(operand, shared);
+    const bool column = builder_[operand].op == Op::Column && !type(operand).matrix();
+    if (source == -1 && !column) source = operand;
+  }
+  NodeId walked = source;
+  for (const NodeId operand : operands) {
+    const bool other = type(operand).vector() && operand != source && builder_[operand].op == Op::Let &&
+                       (source == -1 || builder_[operand].index != builder_[source].index);
+    // A list may have any length; what runs over rollouts or groups has theirs.
+    const bool sure = type(operand).rows > 0 && type(operand).rows == (source == -1 ? 0 : type(source).rows);
+    if (other && source != -1 && shape->scope == Scope::List && !sure) {
+      walked = builder_.make(Op::Align, type(walked), span, {walked, builder_.copy(operand)});
+    }
+  }
+  const int loop = builder_.loop(shape->scope, walked);
   std::vector<NodeId> elements;
   std::vector<NodeId> tests;
   std::vector<std::int32_t> owned;
@@ -45,12 +109,7 @@ NodeId Expressions::lift(const std::vector<NodeId>& operands, Span span, const B
       elements.push_back(operand);
       continue;
     }
-    const std::optional<NodeId> found = builder_.element(operand, loop, source);
-    if (!found) {
-      policy_.not_yet(span, "combining two lists of the policy's own element by element");
-      return poison;
-    }
-    NodeId element = *found;
+    NodeId element = builder_.element(operand, loop, source);
     if (element == poison) return poison;
     if (!type(element).optional || guard == Guard::None) {
       elements.push_back(element);
@@ -60,10 +119,11 @@ NodeId Expressions::lift(const std::vector<NodeId>& operands, Span span, const B
     if (builder_.leaf(element)) {
       tested = builder_.copy(element);
     } else {
+      const Type given = type(element);
       const int let = builder_.let("", element);
       owned.push_back(let);
-      tested = builder_.make(Op::Let, type(*found), span, {}, let);
-      element = builder_.make(Op::Let, type(*found), span, {}, let);
+      tested = builder_.make(Op::Let, given, span, {}, let);
+      element = builder_.make(Op::Let, given, span, {}, let);
     }
     tests.push_back(builder_.make(Op::IsUndefined, plain(Base::Bool), span, {tested}));
     elements.push_back(builder_.make(Op::Assume, defined(type(element)), span, {element}));
@@ -78,16 +138,30 @@ NodeId Expressions::lift(const std::vector<NodeId>& operands, Span span, const B
     const Type maybe = optional(type(result));
     result = builder_.make(Op::If, maybe, span, {test, builder_.constant(Cell::undefined(), maybe, span), result});
   }
-  if (!owned.empty()) {
-    Node node;
-    node.op = Op::Scope;
-    node.type = type(result);
-    node.span = span;
-    node.args = {result};
-    node.owned = std::move(owned);
-    result = builder_.add(std::move(node));
+  result = in_scope(result, std::move(owned), span);
+  if (result == poison) return poison;
+  const NodeId map = builder_.make(Op::Map, shaped(type(result), *shape), span, {result}, -1, loop);
+  return in_scope(map, std::move(shared), span);
+}
+
+// Ints to reals, one by one.
+NodeId Expressions::to_reals(NodeId node) {
+  if (node == poison || type(node).base != Base::Int) return node;
+  if (!type(node).vector()) return to_real(node);
+  const Span span = builder_[node].span;
+  if (builder_[node].op != Op::ListOf) {
+    return lift({node}, span, [&](const std::vector<NodeId>& args) { return to_real(args[0]); }, Guard::None);
   }
-  return builder_.make(Op::Map, vector_of(type(result), scope), span, {result}, -1, loop);
+  std::vector<NodeId> elements = builder_[node].args;
+  Type result = type(node);
+  result.base = Base::Real;
+  result.prob = true;
+  for (NodeId& element : elements) {
+    element = to_real(element);
+    if (element == poison) return poison;
+    result.prob = result.prob && type(element).prob;
+  }
+  return builder_.make(Op::ListOf, result, span, std::move(elements));
 }
 
 // where(mask, a, b): a where the mask holds, else b; undefined where the mask is.
@@ -164,6 +238,8 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
       if (scope == Scope::Groups || scope == Scope::Ended || scope == Scope::Stored) result = count(BaseUnit::Groups);
       if (scope == Scope::Prompts || scope == Scope::Pool || scope == Scope::Known) result = count(BaseUnit::Prompts);
       if (scope == Scope::Turns) result = count(BaseUnit::Turns);
+      const NodeId source = builder_.handler.loops[static_cast<std::size_t>(loop)].source;
+      if (source != -1 && type(source).matrix()) result = plain(Base::Int);
       break;
     }
     default:
@@ -216,10 +292,10 @@ NodeId Expressions::rank(NodeId node, tree::ExprId id, bool optional_too, std::s
 }
 
 NodeId Expressions::reduce_vector(Reduction reduction, NodeId vector, Span span) {
-  const NodeId source = builder_[vector].op == Op::Column ? -1 : vector;
+  const NodeId source = builder_[vector].op == Op::Column && !type(vector).matrix() ? -1 : vector;
   const int loop = builder_.loop(type(vector).scope, source);
-  const std::optional<NodeId> element = builder_.element(vector, loop, source);
-  return element && *element != poison ? reduce(reduction, *element, -1, loop, span) : poison;
+  const NodeId element = builder_.element(vector, loop, source);
+  return element != poison ? reduce(reduction, element, -1, loop, span) : poison;
 }
 
 int Expressions::open_scope(Scope scope, const std::string& variable, Span span) {
@@ -266,7 +342,7 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
     const NodeId vector = check(source);
     if (vector != poison && !type(vector).vector()) {
       policy_.error("E0221", e.span, "only a vector can be walked", "this is " + describe(type(vector)));
-    } else if (vector != poison) {
+    } else if (vector != poison && require_defined(vector, source, tree::none)) {
       loop = builder_.loop(type(vector).scope, vector);
       binding.node.op = Op::Element;
       binding.node.type = element_of(type(vector));
@@ -315,8 +391,10 @@ NodeId Expressions::comprehension(tree::ExprId id, std::optional<Reduction> redu
   if (reduction) return reduce(*reduction, body, filter, loop, e.span);
   std::vector<NodeId> args{body};
   if (filtered) args.push_back(filter);
-  const Scope scope = filtered ? Scope::List : builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
-  return builder_.make(Op::Map, vector_of(type(body), scope), e.span, std::move(args), -1, loop);
+  const Loop walked = builder_.handler.loops[static_cast<std::size_t>(loop)];
+  Type result = vector_of(type(body), filtered ? Scope::List : walked.scope);
+  if (!filtered && walked.source != -1) result = shaped(type(body), type(walked.source));
+  return builder_.make(Op::Map, result, e.span, std::move(args), -1, loop);
 }
 
 }  // namespace allot::lang::checker

@@ -159,9 +159,9 @@ void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
     if (given.optional) {
       const NodeId source = builder_[node].op == Op::Column ? -1 : node;
       const int loop = builder_.loop(Scope::Rollouts, source);
-      const std::optional<NodeId> element = builder_.element(node, loop, source);
+      const NodeId element = builder_.element(node, loop, source);
       const NodeId no = builder_.constant(Cell::of(false), plain(Base::Bool), span);
-      const NodeId body = builder_.make(Op::Coalesce, plain(Base::Bool), span, {*element, no});
+      const NodeId body = builder_.make(Op::Coalesce, plain(Base::Bool), span, {element, no});
       node = builder_.make(Op::Map, vector_of(plain(Base::Bool), Scope::Rollouts), span, {body}, -1, loop);
     }
     into.subset = node;

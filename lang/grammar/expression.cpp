@@ -96,6 +96,9 @@ constexpr auto as_index = [](const auto& context) {
   expr.span = {s.at(base).span.begin, s.at(x3::_attr(context)).span.end};
   x3::_val(context) = s.add(std::move(expr));
 };
+constexpr auto second_index = [](const auto& context) {
+  state(context).tree().exprs[static_cast<std::size_t>(x3::_val(context))].args.push_back(x3::_attr(context));
+};
 // The bracket belongs to the index that has just been made.
 constexpr auto extend = [](const auto& context) {
   auto& s = state(context);
@@ -177,7 +180,8 @@ const auto expression_def = chain[climbed];
 const auto chain_def = *prefix[as_prefix] >> postfix[as_operand] >>
                        *(undefined_test[as_test] | (infix[as_infix] > *prefix[as_prefix] > postfix[as_operand]));
 const auto postfix_def = value[set] >> *((dot > a_field[as_field]) |
-                                         (maybe_mark("[") > expression[as_index] > closing_bracket[extend]));
+                                         (maybe_mark("[") > expression[as_index] > -(maybe_mark(",") > expression[second_index]) >
+                                          closing_bracket[extend]));
 const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > expression[set] > mark(")")) |
                        conditional[add] | allot[add] | record[add] | call[add] | Want("a value");
 

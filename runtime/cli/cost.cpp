@@ -92,6 +92,9 @@ class Counter {
   // The most elements a vector-valued node can have.
   Polynomial length(lang::NodeId id) {
     const lang::Node& vector = node(id);
+    if (vector.type.matrix() && vector.type.scope != lang::Scope::List) {
+      return Polynomial::variable(vector.type.scope) * Polynomial::variable(vector.type.across);
+    }
     if (vector.type.scope != lang::Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
     if (vector.op == lang::Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
     if (vector.op == lang::Op::Map || vector.op == lang::Op::Allot) return turns_of(vector.loop);

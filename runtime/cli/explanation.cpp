@@ -198,7 +198,7 @@ Json describe(const lang::State& state, std::size_t offset) {
                  {"initial", lang::show(state.initial, state.type)},
                  {"written", state.scope == lang::StateScope::Group ? "by its group's handlers" : "at barriers"},
                  {"offset_bytes", offset},
-                 {"bytes", sizeof(lang::Cell)}};
+                 {"bytes", sizeof(lang::Cell) * static_cast<std::size_t>(state.type.cells())}};
   if (state.decay) object["decay"] = *state.decay;
   return object;
 }
@@ -210,7 +210,7 @@ Json describe_states(const lang::Program& program) {
   for (const lang::State& state : program.states) {
     std::size_t& offset = next[static_cast<std::size_t>(state.scope)];
     list.push_back(describe(state, offset));
-    offset += sizeof(lang::Cell);
+    offset += sizeof(lang::Cell) * static_cast<std::size_t>(state.type.cells());
   }
   return list;
 }

@@ -1,5 +1,7 @@
 #include "runtime/engine/judge.h"
 
+#include <algorithm>
+#include <span>
 #include <numeric>
 #include <utility>
 
@@ -75,7 +77,7 @@ Decision Judge::ask(int index, LiveGroup& group, int turn, const RunFacts& run, 
 void Judge::keep_group_state(LiveGroup& group) {
   const lang::Program& program = policy_->program();
   for (std::size_t i = 0; i < program.states.size(); ++i) {
-    if (program.states[i].scope == lang::StateScope::Group) group.state[i] = question_.states_after()[i].front();
+    if (program.states[i].scope == lang::StateScope::Group) group.state[i] = question_.states_after()[i];
   }
 }
 
@@ -125,19 +127,23 @@ Decision Judge::ask_barrier(int index, const BatchFacts& batch, const RunFacts& 
   for (std::size_t i = 0; i < program.states.size(); ++i) {
     const std::vector<Cell>& before = question_.states_before()[i];
     const std::vector<Cell>& written = question_.states_after()[i];
-    const auto changed = [&](std::size_t at) { return written[at] != before[at]; };
+    const auto size = static_cast<std::size_t>(program.states[i].type.cells());
+    const auto value = [&](std::size_t at) { return std::span(written).subspan(at * size, size); };
+    const auto changed = [&](std::size_t at) {
+      return !std::equal(value(at).begin(), value(at).end(), before.begin() + static_cast<std::ptrdiff_t>(at * size));
+    };
     switch (program.states[i].scope) {
       case lang::StateScope::Group: break;
-      case lang::StateScope::Run: store.write_run(i, written.front()); break;
+      case lang::StateScope::Run: store.write_run(i, written); break;
       // Of a large pool few prompts are remembered anew.
       case lang::StateScope::Prompt:
         for (std::size_t p = 0; p < batch.distinct.size(); ++p) {
-          if (changed(p)) store.write_prompt(batch.distinct[p], i, written[p]);
+          if (changed(p)) store.write_prompt(batch.distinct[p], i, value(p));
         }
         break;
       case lang::StateScope::Category:
-        for (std::size_t c = 0; c < written.size(); ++c) {
-          if (changed(c)) store.write_category(c < batch.categories.size() ? batch.categories[c] : "", i, written[c]);
+        for (std::size_t c = 0; c * size < written.size(); ++c) {
+          if (changed(c)) store.write_category(c < batch.categories.size() ? batch.categories[c] : "", i, value(c));
         }
         break;
     }

@@ -50,29 +50,30 @@ void Question::fill(const lang::Handler& handler, const GroupFacts& group, const
   before_.clear();
   for (std::size_t i = 0; i < run.program->states.size(); ++i) {
     switch (run.program->states[i].scope) {
-      case StateScope::Group: before_.push_back({group_state[i]}); break;
-      case StateScope::Prompt: before_.push_back({prompt_state[i]}); break;
-      case StateScope::Category: before_.push_back({category_state[i]}); break;
-      case StateScope::Run: before_.push_back({store.run()[i]}); break;
+      case StateScope::Group: before_.push_back(group_state[i]); break;
+      case StateScope::Prompt: before_.push_back(prompt_state[i]); break;
+      case StateScope::Category: before_.push_back(category_state[i]); break;
+      case StateScope::Run: before_.push_back(store.run()[i]); break;
     }
   }
   link(run, false);
 }
 
-// Keyed state has one cell for each prompt or category of the question.
+// Keyed state has the cells of each prompt or category of the question in turn.
 void Question::fill_states(const BatchFacts& batch, const RunFacts& run, const StateStore& store) {
   before_.clear();
   for (std::size_t i = 0; i < run.program->states.size(); ++i) {
     std::vector<Cell>& cells = before_.emplace_back();
+    const auto add = [&](const std::vector<Cell>& value) { cells.insert(cells.end(), value.begin(), value.end()); };
     switch (run.program->states[i].scope) {
-      case StateScope::Group: cells.push_back(store.initial()[i]); break;
-      case StateScope::Run: cells.push_back(store.run()[i]); break;
+      case StateScope::Group: add(store.initial()[i]); break;
+      case StateScope::Run: add(store.run()[i]); break;
       case StateScope::Prompt:
-        for (const std::string& prompt : batch.distinct) cells.push_back(store.prompt(prompt)[i]);
+        for (const std::string& prompt : batch.distinct) add(store.prompt(prompt)[i]);
         break;
       case StateScope::Category:
-        for (const std::string& category : batch.categories) cells.push_back(store.category(category)[i]);
-        if (batch.categories.empty()) cells.push_back(store.category("")[i]);
+        for (const std::string& category : batch.categories) add(store.category(category)[i]);
+        if (batch.categories.empty()) add(store.category("")[i]);
         break;
     }
   }
@@ -204,7 +205,7 @@ void Question::link(const RunFacts& run, bool barrier) {
   after_ = before_;
   state_views_.clear();
   for (std::size_t i = 0; i < before_.size(); ++i) {
-    const auto size = static_cast<std::int64_t>(before_[i].size());
+    const std::int64_t size = static_cast<std::int64_t>(before_[i].size()) / run.program->states[i].type.cells();
     state_views_.push_back({before_[i].data(), barrier ? before_[i].data() : after_[i].data(), size});
   }
 }

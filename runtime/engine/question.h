@@ -57,7 +57,7 @@ class Question {
   // What the handler found, whatever it wrote since.
   const std::vector<std::vector<lang::Cell>>& states_before() const { return barrier_ ? after_ : before_; }
   const std::array<std::int64_t, lang::scope_count>& sizes() const { return sizes_; }
-  // By state; what the handler wrote. Prompt states of a batch have one cell per distinct prompt.
+  // By state; what the handler wrote. Prompt states of a batch have the cells of each distinct prompt in turn.
   const std::vector<std::vector<lang::Cell>>& states_after() const { return barrier_ ? before_ : after_; }
 
  private:

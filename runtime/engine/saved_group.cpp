@@ -71,21 +71,28 @@ RolloutLog read_rollout(const Json& json) {
 
 }  // namespace
 
-void put_cells(JsonText& text, const StateCells& cells) {
+void put_cells(JsonText& text, const StateCells& states) {
   text.begin_array();
-  for (const Cell& cell : cells) {
-    text.begin_array().value(cell.bits).value(Cell::of(cell.second).bits).value(cell.defined).end_array();
+  for (const std::vector<Cell>& cells : states) {
+    text.begin_array();
+    for (const Cell& cell : cells) {
+      text.begin_array().value(cell.bits).value(Cell::of(cell.second).bits).value(cell.defined).end_array();
+    }
+    text.end_array();
   }
   text.end_array();
 }
 
 StateCells read_cells(const Json& json) {
-  StateCells cells;
-  for (const Json& each : json) {
-    cells.push_back({each.at(0).get<std::uint64_t>(), std::bit_cast<double>(each.at(1).get<std::uint64_t>()),
-                     each.at(2).get<std::uint64_t>()});
+  StateCells states;
+  for (const Json& list : json) {
+    std::vector<Cell>& cells = states.emplace_back();
+    for (const Json& each : list) {
+      cells.push_back({each.at(0).get<std::uint64_t>(), std::bit_cast<double>(each.at(1).get<std::uint64_t>()),
+                       each.at(2).get<std::uint64_t>()});
+    }
   }
-  return cells;
+  return states;
 }
 
 void put_group(JsonText& text, const LiveGroup& group) {

@@ -9,7 +9,7 @@
 namespace allot::engine {
 
 // Bits, so that a restored value is the same value.
-void put_cells(JsonText& text, const StateCells& cells);
+void put_cells(JsonText& text, const StateCells& states);
 StateCells read_cells(const nlohmann::json& json);
 
 // None of its rollouts may be running.

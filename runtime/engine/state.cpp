@@ -24,42 +24,55 @@ const StateCells& StateStore::category(std::string_view key) const {
   return found == categories_.end() ? initial_ : found->second;
 }
 
-Cell StateStore::decayed(std::size_t index, Cell value) const {
-  const lang::State& state = states_[index];
-  if (!state.decay || !value.defined || !state.initial.defined) return value;
-  const auto towards = [&](double from, double to) { return to + *state.decay * (from - to); };
-  switch (state.type.base) {
-    case lang::Base::Real: return Cell::of(towards(value.real(), state.initial.real()));
+namespace {
+
+// `value` moved towards `initial` by the factor `rate` of their distance.
+Cell decayed(const Cell& value, const Cell& initial, lang::Base base, double rate) {
+  if (!value.defined || !initial.defined) return value;
+  const auto towards = [&](double from, double to) { return to + rate * (from - to); };
+  switch (base) {
+    case lang::Base::Real: return Cell::of(towards(value.real(), initial.real()));
     case lang::Base::Beta:
-      return Cell::beta(towards(value.real(), state.initial.real()), towards(value.second, state.initial.second));
+      return Cell::beta(towards(value.real(), initial.real()), towards(value.second, initial.second));
     case lang::Base::Int: {
-      const double moved = towards(static_cast<double>(value.integer()), static_cast<double>(state.initial.integer()));
+      const double moved = towards(static_cast<double>(value.integer()), static_cast<double>(initial.integer()));
       return Cell::of(static_cast<std::int64_t>(math::round_even(moved)));
     }
     default: return value;
   }
 }
 
+}  // namespace
+
+void StateStore::decay(std::size_t index, std::vector<Cell>& value) const {
+  const lang::State& state = states_[index];
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    value[i] = decayed(value[i], state.initial[i], state.type.base, *state.decay);
+  }
+}
+
 void StateStore::decay() {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (!states_[i].decay) continue;
-    if (states_[i].scope == StateScope::Run) run_[i] = decayed(i, run_[i]);
+    if (states_[i].scope == StateScope::Run) decay(i, run_[i]);
     if (!states_[i].keyed()) continue;
     for (auto& [key, cells] : states_[i].scope == StateScope::Prompt ? prompts_ : categories_) {
-      cells[i] = decayed(i, cells[i]);
+      decay(i, cells[i]);
     }
   }
 }
 
-void StateStore::write_prompt(const std::string& key, std::size_t state, Cell value) {
-  prompts_.try_emplace(key, initial_).first->second[state] = value;
+void StateStore::write_prompt(const std::string& key, std::size_t state, std::span<const Cell> value) {
+  prompts_.try_emplace(key, initial_).first->second[state].assign(value.begin(), value.end());
 }
 
-void StateStore::write_category(const std::string& key, std::size_t state, Cell value) {
-  categories_.try_emplace(key, initial_).first->second[state] = value;
+void StateStore::write_category(const std::string& key, std::size_t state, std::span<const Cell> value) {
+  categories_.try_emplace(key, initial_).first->second[state].assign(value.begin(), value.end());
 }
 
-void StateStore::write_run(std::size_t state, Cell value) { run_[state] = value; }
+void StateStore::write_run(std::size_t state, std::span<const Cell> value) {
+  run_[state].assign(value.begin(), value.end());
+}
 
 void StateStore::restore(Keyed prompts, Keyed categories, StateCells run) {
   prompts_ = std::move(prompts);

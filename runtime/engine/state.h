@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,8 @@
 
 namespace allot::engine {
 
-using StateCells = std::vector<lang::Cell>;  // by index into Program::states; cells of other scopes stay unused
+// By index into Program::states, each with the Type::cells() of its type; those of other scopes stay unused.
+using StateCells = std::vector<std::vector<lang::Cell>>;
 
 class StateStore {
  public:
@@ -28,9 +30,9 @@ class StateStore {
 
   // The barrier, in this order: every kept value moves towards its initial one, then the handler's writes follow.
   void decay();
-  void write_prompt(const std::string& key, std::size_t state, lang::Cell value);
-  void write_category(const std::string& key, std::size_t state, lang::Cell value);
-  void write_run(std::size_t state, lang::Cell value);
+  void write_prompt(const std::string& key, std::size_t state, std::span<const lang::Cell> value);
+  void write_category(const std::string& key, std::size_t state, std::span<const lang::Cell> value);
+  void write_run(std::size_t state, std::span<const lang::Cell> value);
 
   using Keyed = std::map<std::string, StateCells, std::less<>>;
   const Keyed& prompts() const { return prompts_; }
@@ -38,7 +40,7 @@ class StateStore {
   void restore(Keyed prompts, Keyed categories, StateCells run);
 
  private:
-  lang::Cell decayed(std::size_t state, lang::Cell value) const;
+  void decay(std::size_t state, std::vector<lang::Cell>& value) const;
 
   std::vector<lang::State> states_;
   StateCells initial_;

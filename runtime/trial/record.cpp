@@ -27,6 +27,16 @@ Cell Value::cell(Base base) const {
   }
 }
 
+std::vector<Cell> Value::cells(lang::Base base) const {
+  if (kind != Kind::List) return {cell(base)};
+  std::vector<Cell> all;
+  for (const Value& item : items) {
+    const std::vector<Cell> inner = item.cells(base);
+    all.insert(all.end(), inner.begin(), inner.end());
+  }
+  return all;
+}
+
 namespace {
 
 double number(const Value& value) {

@@ -23,6 +23,8 @@ struct Value {
   std::vector<Value> items;
 
   lang::Cell cell(lang::Base base) const;  // as a fact, parameter or state of that base
+  // Of a list, or of lists in a list: its cells one after another; of anything else one.
+  std::vector<lang::Cell> cells(lang::Base base) const;
 };
 
 // How many elements the lists of one test may still have, all together: a short text can ask for more than there is

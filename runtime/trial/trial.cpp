@@ -95,7 +95,12 @@ class Trial {
       if (program_.states[i].name != given.name.text) continue;
       auto value = literal(*program_.tree, given.value, allowance_);
       if (!value) return value.error();
-      given_states_.emplace_back(i, value->cell(program_.states[i].type.base));
+      std::vector<Cell> cells = value->cells(program_.states[i].type.base);
+      if (static_cast<std::int64_t>(cells.size()) != program_.states[i].type.cells()) {
+        return Error{"The state `" + given.name.text + "` is " + lang::to_text(program_.states[i].type) + ".",
+                     "a vector is given as `[a, b]`, a matrix as `[[a, b], [c, d]]`"};
+      }
+      given_states_.emplace_back(i, std::move(cells));
       return std::nullopt;
     }
     auto record = read_record(program_, parameters_, given, allowance_);
@@ -287,7 +292,7 @@ class Trial {
     return std::nullopt;
   }
 
-  void write_state(engine::LiveGroup& group, std::size_t state, Cell value) {
+  void write_state(engine::LiveGroup& group, std::size_t state, const std::vector<Cell>& value) {
     switch (program_.states[state].scope) {
       case lang::StateScope::Group: group.state[state] = value; break;
       case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
@@ -381,7 +386,7 @@ class Trial {
   Executables executables_;
   Allowance allowance_;
   std::map<std::string, Record> records_;
-  std::vector<std::pair<std::size_t, Cell>> given_states_;
+  std::vector<std::pair<std::size_t, std::vector<Cell>>> given_states_;
   std::set<std::pair<int, int>> fired_;
 };
 

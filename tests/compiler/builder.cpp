@@ -38,12 +38,16 @@ Answer ask(const Executable& executable, const Program& program, Memory memory, 
   answer.outcome.warned = answer.warned.data();
   answer.outcome.rule = 77;
   std::vector<Column> columns;
-  for (const auto& column : memory.columns)
-    columns.push_back({column.data(), static_cast<std::int64_t>(column.size())});
+  for (std::size_t i = 0; i < memory.columns.size(); ++i) {
+    const auto size = static_cast<std::int64_t>(memory.columns[i].size());
+    std::int64_t width = 1;   // a matrix of a frame is square
+    if (asked.columns[i].type.matrix()) while (width * width < size) ++width;
+    columns.push_back({memory.columns[i].data(), size, width});
+  }
   std::vector<StateView> states;
   for (std::size_t i = 0; i < memory.before.size(); ++i) {
     Cell* const after = memory.shared ? memory.before[i].data() : memory.after[i].data();
-    states.push_back({memory.before[i].data(), after, static_cast<std::int64_t>(memory.before[i].size())});
+    states.push_back({memory.before[i].data(), after, static_cast<std::int64_t>(memory.before[i].size()) / program.states[i].type.cells()});
   }
   const Frame frame{memory.parameters.data(), memory.reads.data(), columns.data(), memory.sizes.data(), states.data(),
                     &scratch};
@@ -69,7 +73,7 @@ const char* name(Op op) {
                                       "Scope", "Not", "Negate", "Add", "Subtract", "Multiply", "Divide", "Modulo",
                                       "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "And", "Or",
                                       "If", "Coalesce", "IsUndefined", "Assume", "ToReal", "Call", "Reduce", "Allot",
-                                      "Map", "ListOf"};
+                                      "Map", "ListOf", "At", "Align"};
   return names[static_cast<int>(op)];
 }
 
@@ -97,10 +101,11 @@ Memory blank(const Program& program, std::int64_t size) {
   for (const lang::Parameter& parameter : program.parameters) memory.parameters.push_back(parameter.value);
   for (const lang::ReadKey& read : handler.reads) memory.reads.push_back(zero(read.type));
   for (const lang::ReadKey& column : handler.columns)
-    memory.columns.emplace_back(static_cast<std::size_t>(size), zero(column.type));
-  for (const lang::State& state : program.states)
-    memory.before.emplace_back(state.keyed() ? static_cast<std::size_t>(size) : 1,
-                               zero(state.type));
+    memory.columns.emplace_back(static_cast<std::size_t>(column.type.matrix() ? size * size : size), zero(column.type));
+  for (const lang::State& state : program.states) {
+    const std::int64_t values = state.keyed() ? size : 1;
+    memory.before.emplace_back(static_cast<std::size_t>(values * state.type.cells()), zero(state.type));
+  }
   memory.after = memory.before;
   return memory;
 }
@@ -140,7 +145,7 @@ std::string text(const Program& program) {
     const Node& node = handler.nodes[id];
     all += "%" + std::to_string(id) + " = " + name(node.op) + " base " +
            std::to_string(static_cast<int>(node.type.base)) + (node.type.optional ? "?" : "") +
-           (node.type.vector() ? " vector" : "") + " (";
+           (node.type.matrix() ? " matrix" : node.type.vector() ? " vector" : "") + " (";
     for (const NodeId arg : node.args) all += " %" + std::to_string(arg);
     all += " )";
     if (node.index >= 0) all += " index " + std::to_string(node.index);

@@ -28,8 +28,17 @@ inline Type type(Base base, bool optional = false, Scope scope = Scope::Single) 
   return made;
 }
 inline Type element_type(Type vector) {
-  vector.scope = Scope::Single;
+  vector.scope = vector.across = Scope::Single;
+  vector.rows = vector.columns = 0;
   return vector;
+}
+// Of reals; sizes of 0 are those of the value.
+inline Type matrix_type(int rows = 0, int columns = 0, Scope scope = Scope::List) {
+  Type made = type(Base::Real, false, scope);
+  made.across = scope;
+  made.rows = static_cast<std::int16_t>(rows);
+  made.columns = static_cast<std::int16_t>(columns);
+  return made;
 }
 
 // One handler under construction; the program holds it alone.

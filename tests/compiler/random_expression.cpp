@@ -13,8 +13,9 @@ void Expression::add_parameter(Type of, Cell value) { parameters_.push_back(buil
 
 int Expression::add_let(int depth) {
   const Base bases[] = {Base::Real, Base::Int, Base::Bool, Base::Beta, Base::Real};
-  const NodeId value = dice_.once_in(4) ? vector(dice_.once_in(2) ? Base::Real : Base::Int, depth)
-                                        : scalar(bases[dice_.below(5)], dice_.once_in(2), depth);
+  const NodeId value = dice_.once_in(12)  ? matrix(depth)
+                       : dice_.once_in(4) ? vector(dice_.once_in(2) ? Base::Real : Base::Int, depth)
+                                          : scalar(bases[dice_.below(5)], dice_.once_in(2), depth);
   visible_.push_back(builder_.let(value));
   return visible_.back();
 }
@@ -95,11 +96,15 @@ NodeId Expression::leaf(Base base, bool may) {
   return builder_.add(Op::Read, reads_[static_cast<std::size_t>(index)], {}, index);
 }
 
-bool Expression::used_let(Base base, bool may, bool of_vector, NodeId& id) {
+Expression::Shape Expression::shape_of(const Type& type) {
+  return type.matrix() ? Shape::Matrix : type.vector() ? Shape::Vector : Shape::One;
+}
+
+bool Expression::used_let(Base base, bool may, Shape shape, NodeId& id) {
   std::vector<int> fitting;
   for (const int let : visible_) {
     const Type& of = type_of(builder_.handler().lets[static_cast<std::size_t>(let)].value);
-    if (of.base == base && of.vector() == of_vector && (may || !of.optional)) fitting.push_back(let);
+    if (of.base == base && shape_of(of) == shape && (may || !of.optional)) fitting.push_back(let);
   }
   if (fitting.empty()) return false;
   id = builder_.use(fitting[static_cast<std::size_t>(dice_.below(static_cast<int>(fitting.size())))]);
@@ -112,7 +117,7 @@ NodeId Expression::scalar(Base base, bool may, int depth) {
   switch (dice_.below(12)) {
     case 0: return leaf(base, may);
     case 1: case 2:
-      if (used_let(base, may, false, id)) return id;
+      if (used_let(base, may, Shape::One, id)) return id;
       return leaf(base, may);
     case 3: return choose(base, may, depth - 1);
     case 4: {
@@ -149,13 +154,14 @@ NodeId Expression::special(Base base, bool may, int depth) {
   switch (base) {
     case Base::Real: case Base::Int: return number(base, may, depth);
     case Base::Bool: return truth(may, depth);
-    case Base::Beta: return call(Base::Beta, may, false, depth);
+    case Base::Beta: return call(Base::Beta, may, Shape::One, depth);
     default: return leaf(base, may);
   }
 }
 
 NodeId Expression::number(Base base, bool may, int depth) {
-  switch (dice_.below(9)) {
+  switch (dice_.below(10)) {
+    case 9: return at(base, depth);
     case 0: {
       const NodeId of = scalar(base, may, depth);
       return builder_.add(Op::Negate, type(base, optional(of)), {of});
@@ -167,7 +173,7 @@ NodeId Expression::number(Base base, bool may, int depth) {
       }
       [[fallthrough]];
     case 2: return reduce(base, may, depth);
-    case 3: case 4: return call(base, may, false, depth);
+    case 3: case 4: return call(base, may, Shape::One, depth);
     default: {
       const Op reals[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Modulo, Op::Add};
       const Op ints[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Modulo, Op::Add, Op::Subtract};
@@ -181,7 +187,9 @@ NodeId Expression::number(Base base, bool may, int depth) {
 }
 
 NodeId Expression::truth(bool may, int depth) {
-  switch (dice_.below(8)) {
+  switch (dice_.below(10)) {
+    case 8: return builder_.add(Op::IsUndefined, type(Base::Bool), {vector(Base::Real, depth)});
+    case 9: return builder_.add(Op::IsUndefined, type(Base::Bool), {matrix(depth)});
     case 0: {
       const NodeId of = scalar(Base::Bool, may, depth);
       return builder_.add(Op::Not, type(Base::Bool, optional(of)), {of});
@@ -238,16 +246,16 @@ NodeId Expression::vector(Base base, int depth) {
   std::vector<int> columns;
   const auto& all = builder_.handler().columns;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].type.base == base) columns.push_back(static_cast<int>(i));
+    if (all[i].type.base == base && !all[i].type.matrix()) columns.push_back(static_cast<int>(i));
   const auto column = [&] {
     const int choice = dice_.below(static_cast<int>(columns.size()));
     return builder_.column_node(columns[static_cast<std::size_t>(choice)]);
   };
   if (depth <= 0) return column();
-  switch (dice_.below(7)) {
+  switch (dice_.below(11)) {
     case 0: case 1: return column();
     case 2:
-      if (used_let(base, true, true, id)) return id;
+      if (used_let(base, true, Shape::Vector, id)) return id;
       return column();
     case 3: {
       std::vector<NodeId> items;
@@ -258,8 +266,29 @@ NodeId Expression::vector(Base base, int depth) {
       }
       return builder_.add(Op::ListOf, type(base, undefined, Scope::List), items);
     }
+    case 7: {
+      const NodeId first = vector(base, depth - 1);
+      const NodeId second = vector(base, depth - 1);
+      const bool undefined = optional(first) || optional(second);
+      if (dice_.once_in(2)) return builder_.add(Op::Coalesce, type(base, undefined, Scope::List), {first, second});
+      const NodeId condition = scalar(Base::Bool, dice_.once_in(2), depth - 1);
+      return builder_.add(Op::If, type(base, undefined, Scope::List), {condition, first, second});
+    }
+    case 8: {
+      const NodeId first = vector(base, depth - 1);
+      return builder_.add(Op::Align, type_of(first), {first, dice_.once_in(2) ? vector(base, 0) : first});
+    }
+    case 9:
+      if (base == Base::Real) {
+        Type three = type(base, false, Scope::List);
+        three.rows = 3;
+        return builder_.add(Op::State, three, {leaf(Base::Prompt, false)}, 5);
+      }
+      return pair(base, depth - 1);
+    case 10: return pair(base, depth - 1);
     case 4:
-      if (base == Base::Int) return dice_.once_in(2) ? allot(depth - 1) : call(base, false, true, depth - 1);
+      if (base == Base::Int && dice_.once_in(2)) return allot(depth - 1);
+      if (base != Base::Bool) return call(base, false, Shape::Vector, depth - 1);
       [[fallthrough]];
     default: {
       const NodeId source = dice_.once_in(4) ? vector(Base::Real, depth - 1) : -1;
@@ -293,8 +322,65 @@ NodeId Expression::allot(int depth) {
                       static_cast<int>(builder_.handler().allotments.size()) - 1, loop);
 }
 
+// Few sizes, so that matrices and vectors often fit each other.
+NodeId Expression::pair(Base base, int depth) {
+  std::vector<NodeId> items;
+  for (int i = dice_.once_in(4) ? 3 : 2; i > 0; --i) items.push_back(scalar(base, false, depth - 1));
+  return builder_.add(Op::ListOf, type(base, false, Scope::List), items);
+}
+
+NodeId Expression::at(Base base, int depth) {
+  const auto position = [&] { return dice_.once_in(4) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2)); };
+  if (base == Base::Real && dice_.once_in(2)) {
+    const NodeId of = matrix(depth);
+    const NodeId row = position();
+    return builder_.add(Op::At, type(base), {of, row, position()});
+  }
+  const NodeId of = vector(base, depth);
+  return builder_.add(Op::At, type(base, optional(of)), {of, position()});
+}
+
+NodeId Expression::matrix(int depth) {
+  NodeId id = -1;
+  const auto written = [&] {
+    const int rows = dice_.once_in(4) ? 1 + dice_.below(3) : 2;
+    const int columns = dice_.once_in(6) ? 3 : 2;
+    std::vector<NodeId> items;
+    for (int i = 0; i < rows * columns; ++i) items.push_back(scalar(Base::Real, false, depth > 1 ? 1 : 0));
+    return builder_.add(Op::ListOf, matrix_type(rows, columns), items);
+  };
+  switch (dice_.below(depth <= 0 ? 3 : 9)) {
+    case 0: {
+      const auto& all = builder_.handler().columns;
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].type.matrix()) return builder_.column_node(static_cast<int>(i));
+      return written();
+    }
+    case 1: return builder_.add(Op::State, matrix_type(2, 2), {}, 6);
+    case 2: return written();
+    case 3:
+      if (used_let(Base::Real, true, Shape::Matrix, id)) return id;
+      return written();
+    case 4: {
+      const NodeId source = matrix(depth - 1);
+      const int loop = open(Scope::List, source);
+      const NodeId body = scalar(Base::Real, false, depth - 1);
+      close();
+      return builder_.add(Op::Map, matrix_type(), {body}, -1, loop);
+    }
+    case 5: {
+      const NodeId first = matrix(depth - 1);
+      if (dice_.once_in(2)) return builder_.add(Op::Coalesce, matrix_type(), {first, matrix(depth - 1)});
+      if (dice_.once_in(2)) return builder_.add(Op::Align, matrix_type(), {first, matrix(0)});
+      const NodeId condition = scalar(Base::Bool, false, depth - 1);
+      return builder_.add(Op::If, matrix_type(), {condition, first, matrix(depth - 1)});
+    }
+    default: return call(Base::Real, true, Shape::Matrix, depth - 1);
+  }
+}
+
 // Mostly an int or a real that most functions take.
-NodeId Expression::argument(const lang::Argument& argument, Base number, int depth) {
+NodeId Expression::argument(const lang::Argument& argument, Base number, Shape wanted, int depth) {
   using lang::ArgumentKind;
   if (argument.kind == ArgumentKind::Int && !dice_.once_in(4))
     return builder_.integer(dice_.below(argument.name == "ddof" ? 2 : 8));
@@ -305,30 +391,58 @@ NodeId Expression::argument(const lang::Argument& argument, Base number, int dep
     case ArgumentKind::Number: return scalar(number, false, depth);
     case ArgumentKind::Bool: return scalar(Base::Bool, false, depth);
     case ArgumentKind::Beta: return scalar(Base::Beta, false, depth);
-    case ArgumentKind::IntVector: return vector(Base::Int, depth);
+    case ArgumentKind::IntVector: return dice_.once_in(2) ? pair(Base::Int, depth) : vector(Base::Int, depth);
     case ArgumentKind::BoolVector: return vector(Base::Bool, depth);
-    default: return vector(dice_.once_in(3) ? Base::Int : Base::Real, depth);
+    case ArgumentKind::Matrix: return matrix(depth);
+    case ArgumentKind::Reals: return wanted == Shape::Matrix ? matrix(depth) : pair(Base::Real, depth);
+    default:
+      if (argument.defined && !dice_.once_in(3)) return pair(Base::Real, depth);
+      return vector(dice_.once_in(3) ? Base::Int : Base::Real, depth);
   }
 }
 
-NodeId Expression::call(Base base, bool may, bool of_vector, int depth) {
+// Whether the function can give one value, a vector, a matrix; a product gives both of the latter.
+bool Expression::gives(const lang::Builtin& row, Shape shape) {
+  using lang::ResultKind;
+  switch (row.result) {
+    case ResultKind::IntVector: case ResultKind::RealVector: case ResultKind::IntsAlong: case ResultKind::RealsAlong:
+      return shape == Shape::Vector;
+    case ResultKind::Transposed: case ResultKind::Square: case ResultKind::Outer: return shape == Shape::Matrix;
+    case ResultKind::Product: return shape != Shape::One;
+    case ResultKind::Same: {
+      Shape last = Shape::One;
+      for (const lang::Argument& argument : row.arguments) {
+        if (argument.kind == lang::ArgumentKind::Matrix) last = Shape::Matrix;
+        if (argument.kind == lang::ArgumentKind::RealVector) last = Shape::Vector;
+      }
+      return shape == last;
+    }
+    default: return shape == Shape::One;
+  }
+}
+
+NodeId Expression::call(Base base, bool may, Shape shape, int depth) {
   using lang::ResultKind;
   std::vector<int> fitting;
   for (std::size_t i = 0; i < lang::builtins().size(); ++i) {
     const lang::Builtin& row = lang::builtins()[i];
-    const bool is_vector = row.result == ResultKind::IntVector || row.result == ResultKind::RealVector;
-    Base gives = Base::Real;
-    if (row.result == ResultKind::Int || row.result == ResultKind::IntVector) gives = Base::Int;
-    if (row.result == ResultKind::Beta) gives = Base::Beta;
-    if (row.result == ResultKind::Number) gives = base == Base::Int ? Base::Int : Base::Real;
-    if (gives == base && is_vector == of_vector && (may || !row.result_optional))
+    Base gives_base = Base::Real;
+    if (row.result == ResultKind::Int || row.result == ResultKind::IntVector || row.result == ResultKind::IntsAlong)
+      gives_base = Base::Int;
+    if (row.result == ResultKind::Bool) gives_base = Base::Bool;
+    if (row.result == ResultKind::Beta) gives_base = Base::Beta;
+    if (row.result == ResultKind::Number) gives_base = base == Base::Int ? Base::Int : Base::Real;
+    if (gives_base == base && gives(row, shape) && (may || !row.result_optional || shape != Shape::One))
       fitting.push_back(static_cast<int>(i));
   }
   const int index = fitting[static_cast<std::size_t>(dice_.below(static_cast<int>(fitting.size())))];
   const lang::Builtin& row = lang::builtins()[static_cast<std::size_t>(index)];
   std::vector<NodeId> args;
-  for (const lang::Argument& one : row.arguments) args.push_back(argument(one, base, depth - 1));
-  return builder_.add(Op::Call, type(base, row.result_optional, of_vector ? Scope::List : Scope::Single), args, index);
+  for (const lang::Argument& one : row.arguments) args.push_back(argument(one, base, shape, depth - 1));
+  const Type result = shape == Shape::Matrix   ? matrix_type()
+                      : shape == Shape::Vector ? type(base, true, Scope::List)
+                                               : type(base, row.result_optional);
+  return builder_.add(Op::Call, result, args, index);
 }
 
 }  // namespace allot::compiler::test

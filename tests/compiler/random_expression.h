@@ -23,6 +23,7 @@ class Expression {
   // `may`: may be undefined.
   NodeId scalar(Base base, bool may, int depth);
   NodeId vector(Base base, int depth);
+  NodeId matrix(int depth);
   bool optional(NodeId id) const { return type_of(id).optional; }
 
  private:
@@ -45,10 +46,15 @@ class Expression {
   NodeId number(Base base, bool may, int depth);
   NodeId truth(bool may, int depth);
   NodeId reduce(Base base, bool may, int depth);
-  NodeId call(Base base, bool may, bool of_vector, int depth);
   NodeId allot(int depth);
-  NodeId argument(const lang::Argument& argument, Base number, int depth);
-  bool used_let(Base base, bool may, bool of_vector, NodeId& id);
+  enum class Shape { One, Vector, Matrix };
+  static Shape shape_of(const Type& type);
+  static bool gives(const lang::Builtin& row, Shape shape);
+  NodeId call(Base base, bool may, Shape shape, int depth);
+  NodeId argument(const lang::Argument& argument, Base number, Shape wanted, int depth);
+  NodeId pair(Base base, int depth);   // a list of two or three that are always there
+  NodeId at(Base base, int depth);
+  bool used_let(Base base, bool may, Shape shape, NodeId& id);
 
   Builder& builder_;
   Dice& dice_;

@@ -43,6 +43,7 @@ class Maker {
       builder_.column(type(Base::Bool, true, scope));
       builder_.column(type(Base::Prompt, false, scope));
     }
+    builder_.column(matrix_type(0, 0, Scope::Rollouts));
     expression_.add_parameter(type(Base::Real), Cell::of(0.5));
     expression_.add_parameter(type(Base::Int), Cell::of(std::int64_t{3}));
     expression_.add_parameter(type(Base::Bool), Cell::of(true));
@@ -51,6 +52,10 @@ class Maker {
     builder_.state(type(Base::Int), lang::StateScope::Run);
     builder_.state(type(Base::Real, true), lang::StateScope::Prompt);
     builder_.state(type(Base::Int), lang::StateScope::Category);
+    Type three = type(Base::Real, false, Scope::List);
+    three.rows = 3;
+    builder_.state(three, lang::StateScope::Prompt);
+    builder_.state(matrix_type(2, 2), lang::StateScope::Run);
     builder_.program.warnings = {"warn:1", "warn:2"};
     builder_.program.reports = {"r0", "r1", "r2"};
     builder_.program.name = "random";
@@ -113,10 +118,12 @@ class Maker {
         return effect;
       default: {
         effect.kind = EffectKind::Remember;
-        effect.index = dice_.below(5);
+        effect.index = dice_.below(7);
         const lang::State& state = builder_.program.states[static_cast<std::size_t>(effect.index)];
         if (state.keyed()) effect.key = expression_.scalar(Base::Prompt, dice_.once_in(4), 1);
-        effect.value = expression_.scalar(state.type.base, state.type.optional || dice_.once_in(8), 3);
+        effect.value = state.type.matrix()   ? expression_.matrix(2)
+                       : state.type.vector() ? expression_.vector(state.type.base, 2)
+                                             : expression_.scalar(state.type.base, state.type.optional || dice_.once_in(8), 3);
         return effect;
       }
     }
@@ -187,16 +194,17 @@ Memory random_memory(const Program& program, std::uint64_t seed) {
   for (const lang::ReadKey& read : handler.reads) memory.reads.push_back(random_cell(dice, read.type, prompts, wild));
   for (const lang::ReadKey& column : handler.columns) {
     std::int64_t size = memory.sizes[static_cast<std::size_t>(column.scope)];
-    if (wild && size > 0 && dice.once_in(20)) --size;
+    if (column.type.matrix()) size = dice.once_in(4) ? size * size : 4;
+    else if (wild && size > 0 && dice.once_in(20)) --size;
     memory.columns.emplace_back();
     for (std::int64_t i = 0; i < size; ++i)
       memory.columns.back().push_back(random_cell(dice, element_type(column.type), prompts, wild));
   }
   for (const lang::State& state : program.states) {
-    const std::int64_t size = state.keyed() ? prompts : 1;
+    const std::int64_t size = (state.keyed() ? prompts : 1) * state.type.cells();
     memory.before.emplace_back();
     for (std::int64_t i = 0; i < size; ++i)
-      memory.before.back().push_back(random_cell(dice, state.type, prompts, wild));
+      memory.before.back().push_back(random_cell(dice, element_type(state.type), prompts, wild));
   }
   memory.after = memory.before;
   memory.shared = dice.once_in(3);

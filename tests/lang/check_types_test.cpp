@@ -156,7 +156,7 @@ TEST_CASE("types that do not fit") {
        {"(nothing + 1) * 2 < 3", {"E0101"}},
        {"g.nothing", {"E0105"}},
        {"nothing(1)", {"E0106"}},
-       {"g.rewards[0]", {"E0190"}},
+       {"g.rewards[0]", {}},
        {"\"text\"", {"E0204"}}});
 }
 
@@ -187,11 +187,46 @@ TEST_CASE("vectors of one scope combine element by element") {
        {"sum(max(g.rewards, 0))", {}},
        {"sum([r.tokens for r in g.rollouts] * 2)", {}},
        {"sum(g.rewards + [1, 2])", {"E0220"}},
-       {"sum(top(g.rewards, 2) + bottom(g.rewards, 2))", {"E0190"}},
+       {"sum(top(g.rewards, 2) + bottom(g.rewards, 2))", {}},
+       {"sum(g.rewards * top(g.rewards, 2))", {"E0220"}},
+       {"sum([1, 2] + [1, 2, 3])", {"E0220"}},
+       {"dot(g.rewards, [1, 2])", {"E0220"}},
+       {"dot(g.rewards, g.raw_rewards)", {}},
        {"sum(x * 2 for x in g.rewards)", {"E0118"}},
        {"sum((x ?? 0) * 2 for x in g.rewards)", {}},
        {"sum(sum(r.tokens for r in g.rollouts) for s in g.rollouts)", {}},
        {"std([r.reward for r in g.rollouts where r.alive], 1)", {}}});
+}
+
+TEST_CASE("elements are read by their position") {
+  run({{"[1, 2][1]", {}},
+       {"[1, 2][2]", {"E0216"}},
+       {"[1, 2][-1]", {"E0216"}},
+       {"[1, 2][0.5]", {"E0201"}},
+       {"[1, 2][0, 1]", {"E0221"}},
+       {"[[1, 2], [3, 4]][1, 1]", {}},
+       {"[[1, 2], [3, 4]][1]", {"E0221"}},
+       {"[[1, 2], [3, 4]][2, 0]", {"E0216"}},
+       {"g.rewards[0] + 1", {"E0118"}},
+       {"(g.rewards[0] ?? 0) + 1", {}},
+       {"if g.rewards[0] is undefined then 0 else g.rewards[0] + 1", {}},
+       {"g.scored[0]", {"E0204"}}});
+}
+
+TEST_CASE("matrices are written row by row, and multiplied as in linear algebra") {
+  run({{"([[1, 2], [3, 4]] * [1, 2])[0]", {}},
+       {"([[1, 2], [3, 4]] * [1, 2, 3])[0]", {"E0220"}},
+       {"([1, 2] * [[1, 2], [3, 4]])[0]", {"E0220"}},
+       {"([[1, 2], [3, 4]] + [1, 2])[0, 0]", {"E0220"}},
+       {"([[1, 2], [3, 4]] + [[1, 2]])[0, 0]", {"E0220"}},
+       {"([[1, 2], [3, 4]] / 2)[0, 0]", {}},
+       {"[[1, 2], [3]][0, 0]", {"E0204"}},
+       {"[[1, 2], 3][0, 0]", {"E0204"}},
+       {"[[1, 2], [3, g.tokens]][0, 0]", {}},
+       {"transpose([1, 2])[0, 0]", {"E0221"}},
+       {"([[1, 2], [3, 4]] * g.rewards)[0]", {"E0118"}},
+       {"([[1, 2], [3, 4]] * (g.rewards ?? 0))[0]", {"E0220"}}});
+  CHECK(type_of("([[1, 2], [3, 4]] * [1, 2])[0]") == "real");
 }
 
 TEST_CASE("functions are put in place of their calls") {
@@ -204,6 +239,15 @@ TEST_CASE("functions are put in place of their calls") {
        {"square(y: 1)", {"E0110"}},
        {"square(x: 1)", {}}},
       "fn square(x: real) -> real = x * x");
+  run({{"first([1, 2, 3])", {}},
+       {"first([1, 2])", {"E0220"}},
+       {"first(g.rewards)", {"E0220"}},
+       {"first([[1, 2, 3]])", {"E0221"}}},
+      "fn first(v: vec<real, 3>) -> real = v[0] + v[1] * v[2]");
+  run({{"turned([[1, 2], [3, 4]])[0, 1]", {}}, {"turned([1, 2])[0, 1]", {"E0221"}}},
+      "fn turned(m: mat<real, 2, 2>) -> mat<real, 2, 2> = [[0, 1], [1, 0]] * m");
+  run({{"total([1, 2, 3])", {}}, {"total(g.rewards ?? 0)", {}}, {"total(g.rewards)", {"E0118"}}},
+      "fn total(v: vec<real>) -> real = sum(v)");
   run({{"a(1)", {"E0107"}}}, "fn a(x: real) -> real = b(x)\nfn b(x: real) -> real = a(x)");
   run({{"a(1)", {"E0101"}}}, "fn a(x: real) -> real = y");
   run({{"a(0.5)", {}}, {"a(g.reward_mean ?? 0)", {"E0201"}}, {"a(1.5)", {"E0216"}}}, "fn a(x: prob) -> real = x");
