@@ -26,6 +26,11 @@ constexpr Type over(Scope scope, Type type) {
 constexpr Type over_rollouts(Type type) {
   return over(Scope::Rollouts, type);
 }
+constexpr Type square_over(Scope scope) {
+  Type type = plain(Base::Real);
+  type.scope = type.across = scope;
+  return type;
+}
 constexpr Type prob() {
   Type type = plain(Base::Real);
   type.prob = true;
@@ -243,6 +248,8 @@ constexpr std::array table{
             "Tokens that each rollout wrote, 0 or more."},
     FactRow{Fact::MicroTurns, Subject::MicroBatch, "turns", over(Scope::Trained, turns), false, false,
             "Turns that each rollout executed, 0 or more."},
+    FactRow{Fact::MicroGram, Subject::MicroBatch, "gram", square_over(Scope::Trained), false, false,
+            "The inner products of the gradients of its rollouts, as far as the trainer gives them."},
     // ---- an anchor: a prefix of a finished rollout
     FactRow{Fact::AnchorTurn, Subject::Anchor, "turn", turns, false, false,
             "Turns of the prefix after which a branch would begin, 1 or more."},

@@ -128,6 +128,7 @@ enum class Fact {
   MicroGroups,     // vec<int> over Trained: RolloutGroup of each
   MicroTokens,     // vec<tokens> over Trained
   MicroTurns,      // vec<turns> over Trained
+  MicroGram,       // mat<real>, rows and columns over Trained; a column of n² cells, row by row, width n
   // anchor: `a.`
   AnchorTurn,      // turns of the prefix, 1 or more
   AnchorTurns,     // turns of the whole rollout
