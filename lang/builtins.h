@@ -66,6 +66,8 @@ struct Builtin {
   int keeps_unit = 0;      // the unit of the first argument to this power; 0: a plain number
   Curve curve = {};
   bool result_missing = false;   // a vector or matrix that may be undefined as a whole
+  bool fills = false;      // undefined elements of the arguments do not make undefined elements of the result
+  bool apart = false;      // the vector arguments need not run over the same
 };
 // A vector or matrix is given.
 constexpr bool gives_vector(ResultKind kind) { return kind >= ResultKind::IntVector; }

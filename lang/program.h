@@ -231,6 +231,7 @@ struct State {
   Type type;
   StateScope scope = StateScope::Prompt;
   std::vector<Cell> initial;     // Type::cells() of them, a matrix row by row
+  std::optional<double> low, high;   // `in LOW..HIGH` of its type: what is remembered lies there
   std::optional<double> decay;   // multiplies the distance from `initial` at each `update` barrier, 0..1
   Span span;
   bool keyed() const { return scope == StateScope::Prompt || scope == StateScope::Category; }

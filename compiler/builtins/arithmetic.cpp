@@ -47,6 +47,18 @@ FaultKind clamp(const Value* arguments, Value& result, Scratch&) noexcept {
   return give(result, std::clamp(integer(x), integer(low), integer(high)));
 }
 
+FaultKind within(const Value* arguments, Value& result, Scratch&) noexcept {
+  const Value& x = arguments[0];
+  const Value& low = arguments[1];
+  const Value& high = arguments[2];
+  if (result.base == Base::Real) {
+    const bool inside = real(x) >= real(low) && real(x) <= real(high);
+    return inside ? give(result, real(x)) : FaultKind::Domain;
+  }
+  const bool inside = integer(x) >= integer(low) && integer(x) <= integer(high);
+  return inside ? give(result, integer(x)) : FaultKind::Domain;
+}
+
 FaultKind floor(const Value* arguments, Value& result, Scratch&) noexcept {
   return whole(arguments[0], result, math::floor);
 }

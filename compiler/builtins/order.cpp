@@ -57,8 +57,49 @@ FaultKind bottom(const Value* arguments, Value& result, Scratch& scratch) noexce
 }
 
 FaultKind argsort(const Value* arguments, Value& result, Scratch& scratch) noexcept {
-  const Positions positions = sorted_positions(arguments[0], Direction::Ascending, scratch);
+  const Direction direction = arguments[1].cell.truth() ? Direction::Descending : Direction::Ascending;
+  const Positions positions = sorted_positions(arguments[0], direction, scratch);
   return positions.ok ? give(result, positions.values, scratch) : FaultKind::OutOfMemory;
+}
+
+FaultKind rank(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  const Value& vector = arguments[0];
+  const Positions positions = sorted_positions(vector, Direction::Ascending, scratch);
+  const std::span<Cell> cells = make(result, vector.column.size, scratch);
+  if (!positions.ok || static_cast<std::int64_t>(cells.size()) != vector.column.size) return FaultKind::OutOfMemory;
+  std::fill(cells.begin(), cells.end(), Cell::undefined());
+  const auto value = [&](std::size_t place) { return real(vector.column.cells[positions.values[place]], vector.base); };
+  for (std::size_t first = 0, end = 0; first < positions.values.size(); first = end) {
+    while (end < positions.values.size() && value(end) == value(first)) ++end;
+    const double shared = 0.5 * static_cast<double>(first + 1 + end);
+    for (std::size_t i = first; i < end; ++i) cells[static_cast<std::size_t>(positions.values[i])] = Cell::of(shared);
+  }
+  return FaultKind::None;
+}
+
+namespace {
+
+FaultKind quantile_of(const Value& vector, double share, Value& result, Scratch& scratch) noexcept {
+  if (!(share >= 0 && share <= 1)) return FaultKind::Domain;
+  const Positions positions = sorted_positions(vector, Direction::Ascending, scratch);
+  if (!positions.ok) return FaultKind::OutOfMemory;
+  if (positions.values.empty()) return give_undefined(result);
+  const auto value = [&](std::size_t place) { return real(vector.column.cells[positions.values[place]], vector.base); };
+  const double at = share * static_cast<double>(positions.values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, positions.values.size() - 1);
+  const double part = at - static_cast<double>(below);
+  return give(result, value(below) == value(above) ? value(below) : (1 - part) * value(below) + part * value(above));
+}
+
+}  // namespace
+
+FaultKind quantile(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  return quantile_of(arguments[0], real(arguments[1]), result, scratch);
+}
+
+FaultKind median(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  return quantile_of(arguments[0], 0.5, result, scratch);
 }
 
 }  // namespace allot::compiler::builtins

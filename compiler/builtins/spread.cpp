@@ -26,6 +26,24 @@ FaultKind deviation(const Value* arguments, Value& result, Scratch& scratch) noe
   return spread(arguments, result, scratch, math::deviation);
 }
 
+FaultKind normalized(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  const std::int64_t ddof = integer(arguments[1]);
+  const double eps = real(arguments[2]);
+  if ((ddof != 0 && ddof != 1) || eps < 0) return FaultKind::Domain;
+  const Column& column = arguments[0].column;
+  const Reals reals = defined_reals(arguments[0], scratch);
+  const std::span<Cell> cells = make(result, column.size, scratch);
+  if (!reals.ok || static_cast<std::int64_t>(cells.size()) != column.size) return FaultKind::OutOfMemory;
+  const double centre = math::mean(reals.values).value_or(0);
+  const double spread = math::deviation(reals.values, static_cast<int>(ddof)).value_or(0);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Cell& own = column.cells[i];
+    const double distance = own.defined != 0 ? real(own, arguments[0].base) - centre : 0;
+    cells[i] = own.defined == 0 ? Cell::undefined() : Cell::of(distance == 0 ? 0.0 : distance / (spread + eps));
+  }
+  return FaultKind::None;
+}
+
 FaultKind size(const Value* arguments, Value& result, Scratch&) noexcept {
   return give(result, arguments[0].column.size);
 }

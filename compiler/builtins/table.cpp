@@ -19,6 +19,7 @@ constexpr std::array entries{
     Entry{"min", builtins::minimum},
     Entry{"max", builtins::maximum},
     Entry{"clamp", builtins::clamp},
+    Entry{"within", builtins::within},
     Entry{"floor", builtins::floor},
     Entry{"ceil", builtins::ceil},
     Entry{"round_even", builtins::round_even},
@@ -38,6 +39,59 @@ constexpr std::array entries{
     Entry{"outer", builtins::outer},
     Entry{"matmul", builtins::matmul},
     Entry{"transpose", builtins::transpose},
+    Entry{"rank", builtins::rank},
+    Entry{"quantile", builtins::quantile},
+    Entry{"median", builtins::median},
+    Entry{"normalized", builtins::normalized},
+    Entry{"prefix_sum", builtins::prefix_sum},
+    Entry{"discounted", builtins::discounted},
+    Entry{"discounted_by", builtins::discounted_by},
+    Entry{"pick", builtins::pick},
+    Entry{"softmax", builtins::softmax},
+    Entry{"log_sum_exp", builtins::log_sum_exp},
+    Entry{"sum_by", builtins::sum_by},
+    Entry{"mean_by", builtins::mean_by},
+    Entry{"std_by", builtins::std_by},
+    Entry{"count_by", builtins::count_by},
+    Entry{"distinct", builtins::distinct},
+    Entry{"tree_sum", builtins::tree_sum},
+    Entry{"tree_count", builtins::tree_count},
+    Entry{"tree_mean", builtins::tree_mean},
+    Entry{"tree_mean_of_means", builtins::tree_mean_of_means},
+    Entry{"tree_max", builtins::tree_max},
+    Entry{"tree_depth", builtins::tree_depth},
+    Entry{"tree_children", builtins::tree_children},
+    Entry{"gram", builtins::gram},
+    Entry{"cosine_gram", builtins::cosine_gram},
+    Entry{"diagonal", builtins::diagonal},
+    Entry{"ridge", builtins::ridge},
+    Entry{"participation_ratio", builtins::participation_ratio},
+    Entry{"effective_count", builtins::effective_count},
+    Entry{"eigenvalues", builtins::eigenvalues},
+    Entry{"eigenvectors", builtins::eigenvectors},
+    Entry{"eigengap", builtins::eigengap},
+    Entry{"top_eigenspace", builtins::top_eigenspace},
+    Entry{"project", builtins::project},
+    Entry{"reject", builtins::reject},
+    Entry{"log_det", builtins::log_det},
+    Entry{"inverse_diagonal", builtins::inverse_diagonal},
+    Entry{"log_det_shares", builtins::log_det_shares},
+    Entry{"beta_sd", builtins::beta_sd},
+    Entry{"beta_cdf", builtins::beta_cdf},
+    Entry{"beta_quantile", builtins::beta_quantile},
+    Entry{"binomial_pmf", builtins::binomial_pmf},
+    Entry{"binomial_cdf", builtins::binomial_cdf},
+    Entry{"student_t_cdf", builtins::student_t_cdf},
+    Entry{"student_t_quantile", builtins::student_t_quantile},
+    Entry{"normal_cdf", builtins::normal_cdf},
+    Entry{"normal_quantile", builtins::normal_quantile},
+    Entry{"weights_entropy", builtins::weights_entropy},
+    Entry{"bernoulli_entropy", builtins::bernoulli_entropy},
+    Entry{"bernoulli_kl", builtins::bernoulli_kl},
+    Entry{"geometric_sum", builtins::geometric_sum},
+    Entry{"sprt_ratio", builtins::sprt_ratio},
+    Entry{"sprt_upper", builtins::sprt_upper},
+    Entry{"sprt_lower", builtins::sprt_lower},
     Entry{"beta", builtins::beta},
     Entry{"observe", builtins::observe},
     Entry{"beta_mean", builtins::beta_mean},
@@ -88,9 +142,17 @@ FaultKind call(Function function, const Value* arguments, std::size_t count, Val
 
 Value fallback(const lang::Argument& argument) {
   Value value;
-  const bool whole = argument.kind == lang::ArgumentKind::Int;
-  value.base = whole ? lang::Base::Int : lang::Base::Real;
-  value.cell = whole ? Cell::of(static_cast<std::int64_t>(argument.fallback)) : Cell::of(argument.fallback);
+  switch (argument.kind) {
+    case lang::ArgumentKind::Int:
+      value.base = lang::Base::Int;
+      value.cell = Cell::of(static_cast<std::int64_t>(argument.fallback));
+      break;
+    case lang::ArgumentKind::Bool:
+      value.base = lang::Base::Bool;
+      value.cell = Cell::of(argument.fallback != 0);
+      break;
+    default: value.cell = Cell::of(argument.fallback);
+  }
   return value;
 }
 

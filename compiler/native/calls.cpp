@@ -36,18 +36,55 @@ void Lowering::store_value(const Operand& operand, llvm::Value* value) {
   ir_.CreateStore(ir_.getInt8(operand.vector ? 1 : 0), at(value, offsetof(Value, vector)));
 }
 
+// What takes an instruction or two is done here: abs, min, max, clamp of numbers.
+std::optional<Operand> Lowering::simple_call(NodeId id, std::string_view name, const std::vector<Operand>& operands) {
+  const bool bounds = name == "clamp";
+  if (name != "abs" && name != "min" && name != "max" && !bounds) return std::nullopt;
+  const Base base = node(id).type.base;
+  Operand result{nullptr, nullptr, ir_.getTrue(), base, false};
+  std::vector<llvm::Value*> values;
+  for (const Operand& operand : operands) {
+    result.defined = ir_.CreateAnd(result.defined, operand.defined);
+    values.push_back(base == Base::Real ? to_real(operand) : operand.bits);
+  }
+  if (bounds) {
+    llvm::Value* const crossed = base == Base::Real ? ir_.CreateFCmpOGT(values[1], values[2])
+                                                    : ir_.CreateICmpSGT(values[1], values[2]);
+    fail_if(ir_.CreateAnd(result.defined, crossed), FaultKind::Domain, id);
+    result.bits = extreme(true, base, extreme(false, base, values[0], values[1]), values[2]);
+  } else if (name != "abs") {
+    result.bits = extreme(name == "min", base, values[0], values[1]);
+  } else if (base == Base::Real) {
+    result.bits = ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, values[0]);
+  } else {
+    llvm::Value* const smallest = ir_.CreateICmpEQ(values[0], ir_.getInt64(1ULL << 63));
+    fail_if(ir_.CreateAnd(result.defined, smallest), FaultKind::IntegerOverflow, id);
+    llvm::Value* const negative = ir_.CreateICmpSLT(values[0], ir_.getInt64(0));
+    result.bits = ir_.CreateSelect(negative, ir_.CreateNeg(values[0]), values[0]);
+  }
+  return result;
+}
+
 Operand Lowering::call(NodeId id) {
   const Node& self = node(id);
   const lang::Builtin& row = request_.rows[static_cast<std::size_t>(self.index)];
   std::vector<Operand> operands;
   for (const NodeId argument : self.args) operands.push_back(emit(argument));
+  if (const std::optional<Operand> simple = simple_call(id, row.name, operands)) return *simple;
   for (std::size_t i = operands.size(); i < row.arguments.size(); ++i) {
     const lang::Argument& argument = row.arguments[i];
-    const bool whole = argument.kind == lang::ArgumentKind::Int;
     const auto fixed = static_cast<std::int64_t>(argument.fallback);
-    llvm::Value* const bits = whole ? static_cast<llvm::Value*>(ir_.getInt64(static_cast<std::uint64_t>(fixed)))
-                                    : llvm::ConstantFP::get(ir_.getDoubleTy(), argument.fallback);
-    operands.push_back({bits, nullptr, ir_.getTrue(), whole ? Base::Int : Base::Real, false});
+    switch (argument.kind) {
+      case lang::ArgumentKind::Int:
+        operands.push_back({ir_.getInt64(static_cast<std::uint64_t>(fixed)), nullptr, ir_.getTrue(), Base::Int, false});
+        break;
+      case lang::ArgumentKind::Bool:
+        operands.push_back({ir_.getInt1(argument.fallback != 0), nullptr, ir_.getTrue(), Base::Bool, false});
+        break;
+      default:
+        operands.push_back({llvm::ConstantFP::get(ir_.getDoubleTy(), argument.fallback), nullptr, ir_.getTrue(),
+                            Base::Real, false});
+    }
   }
   // Stored only now: an argument may be a call itself and use the same memory.
   for (std::size_t i = 0; i < operands.size(); ++i) store_value(operands[i], at(arguments_, i * sizeof(Value)));

@@ -115,6 +115,7 @@ class Lowering {
   llvm::FunctionCallee runtime(const char* name, llvm::Type* result, std::vector<llvm::Type*> arguments);
   llvm::Value* take(llvm::Value* cells, lang::NodeId id);
   Operand call(lang::NodeId id);
+  std::optional<Operand> simple_call(lang::NodeId id, std::string_view name, const std::vector<Operand>& operands);
   void store_value(const Operand& operand, llvm::Value* value);
   // verdicts.cpp
   llvm::Value* holds(const Operand& operand);

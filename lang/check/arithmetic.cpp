@@ -183,28 +183,33 @@ NodeId Expressions::arithmetic(tree::ExprId id) {
       (type(left).matrix() || type(right).matrix())) {
     return matrix_product(left, right, id);
   }
+  if (op == Op::Multiply || op == Op::Divide) return multiply(op, left, right, e.span);
   return lift({left, right}, e.span, [&](const std::vector<NodeId>& args) -> NodeId {
     NodeId a = args[0];
     NodeId b = args[1];
-    Type result;
-    if (op == Op::Multiply || op == Op::Divide) {
-      if (op == Op::Divide || type(a).base != type(b).base) {
-        a = to_real(a);
-        b = to_real(b);
-        if (a == poison || b == poison) return poison;
-      }
-      result = type(a);
-      result.unit = product(type(a).unit, type(b).unit, op == Op::Divide ? -1 : 1);
-      result.prob = op == Op::Multiply && type(a).prob && type(b).prob;
-    } else {
-      const std::optional<Type> common = unify(a, b, e.args[0], e.args[1], "E0213", verb(e.op));
-      if (!common) return poison;
-      result = *common;
-      const std::optional<Cell> first = builder_.value(a);
-      const bool one = first && result.base == Base::Real && first->real() == 1;
-      result.prob = op == Op::Subtract && one && type(b).prob;  // 1 - p
-    }
+    const std::optional<Type> common = unify(a, b, e.args[0], e.args[1], "E0213", verb(e.op));
+    if (!common) return poison;
+    Type result = *common;
+    const std::optional<Cell> first = builder_.value(a);
+    const bool one = first && result.base == Base::Real && first->real() == 1;
+    result.prob = op == Op::Subtract && one && type(b).prob;  // 1 - p
     return builder_.make(op, result, e.span, {a, b});
+  });
+}
+
+NodeId Expressions::multiply(Op op, NodeId left, NodeId right, Span span) {
+  return lift({left, right}, span, [&](const std::vector<NodeId>& args) -> NodeId {
+    NodeId a = args[0];
+    NodeId b = args[1];
+    if (op == Op::Divide || type(a).base != type(b).base) {
+      a = to_real(a);
+      b = to_real(b);
+      if (a == poison || b == poison) return poison;
+    }
+    Type result = type(a);
+    result.unit = product(type(a).unit, type(b).unit, op == Op::Divide ? -1 : 1);
+    result.prob = op == Op::Multiply && type(a).prob && type(b).prob;
+    return builder_.make(op, result, span, {a, b});
   });
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/check/expressions.h"
+#include "lang/check/declarations.h"
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
@@ -76,6 +77,7 @@ NodeId Expressions::call(tree::ExprId id) {
   if (is_statistic(e.text)) return statistic(id);
   if (e.text == "draw") return draw(id);
   if (e.text == "where") return where(id);
+  if (e.text == "elementwise") return elementwise(id);
   if (const std::optional<Reduction> reduction = reduction_named(e.text)) {
     if (e.args.size() == 1 && expr(e.args[0]).kind == tree::ExprKind::Comprehension) {
       return comprehension(e.args[0], reduction);
@@ -83,7 +85,9 @@ NodeId Expressions::call(tree::ExprId id) {
     if (e.args.size() == 1) {
       const NodeId node = check(e.args[0]);
       if (node == poison) return poison;
-      if (type(node).vector()) return reduce_vector(*reduction, node, e.span);
+      if (type(node).vector()) {
+        return require_defined(node, e.args[0], tree::none) ? reduce_vector(*reduction, node, e.span) : poison;
+      }
       policy_.error("E0221", expr(e.args[0]).span, quoted(e.text) + " needs a vector", "this is one value",
                     "for example `" + e.text + "(g.rewards)` or `" + e.text + "(r.tokens for r in g.rollouts)`");
       return poison;
@@ -110,7 +114,7 @@ NodeId Expressions::call(tree::ExprId id) {
                     {{value->span, "declared here"}});
       return poison;
     }
-    std::vector<std::string> names{"draw", "where", "sum", "count", "mean", "any", "all"};
+    std::vector<std::string> names{"draw", "where", "elementwise", "sum", "count", "mean", "any", "all"};
     for (const auto& [name, function] : policy_.names.functions) names.push_back(name);
     for (const Builtin& row : builtins()) names.emplace_back(row.name);
     for (const std::string_view name : {"mean_pairwise", "min_pairwise", "max_pairwise", "unique_ratio", "agreement",
@@ -183,10 +187,15 @@ NodeId Expressions::builtin(int index, tree::ExprId id) {
     if ((*ids)[i] != tree::none) {
       nodes.push_back(check((*ids)[i]));
     } else {
-      const bool whole = row.arguments[i].kind == ArgumentKind::Int;
+      const ArgumentKind kind = row.arguments[i].kind;
       const double value = row.arguments[i].fallback;
-      nodes.push_back(builder_.constant(whole ? Cell::of(static_cast<std::int64_t>(value)) : Cell::of(value),
-                                        plain(whole ? Base::Int : Base::Real), expr(id).span));
+      const Base base = kind == ArgumentKind::Int    ? Base::Int
+                        : kind == ArgumentKind::Bool ? Base::Bool
+                                                     : Base::Real;
+      const Cell cell = base == Base::Int    ? Cell::of(static_cast<std::int64_t>(value))
+                        : base == Base::Bool ? Cell::of(value != 0)
+                                             : Cell::of(value);
+      nodes.push_back(builder_.constant(cell, plain(base), expr(id).span));
     }
     poisoned = poisoned || nodes.back() == poison;
   }
@@ -213,6 +222,10 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
   const bool scalar = std::none_of(row.arguments.begin(), row.arguments.end(),
                                    [](const Argument& argument) { return takes_vector(argument.kind); });
   if (scalar && std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) { return type(node).vector(); })) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const tree::ExprId id = ids[i] == tree::none ? ids[0] : ids[i];
+      if (type(nodes[i]).vector() && !require_defined(nodes[i], id, tree::none)) return poison;
+    }
     return lift(nodes, span, [&](const std::vector<NodeId>& args) { return apply(index, args, ids, span); });
   }
   Type common = plain(Base::Int);
@@ -271,6 +284,7 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
   for (std::size_t i = 0; first_number >= 0 && i < nodes.size(); ++i) {
     if (row.arguments[i].kind == ArgumentKind::Number && common.base == Base::Real) nodes[i] = to_real(nodes[i]);
   }
+  if (!meet(row, vectors, span)) return poison;
   Type result = plain(Base::Real);
   switch (row.result) {
     case ResultKind::Int:
@@ -300,7 +314,6 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
       result = vector_of(plain(Base::Real), Scope::List);
       break;
     default:
-      if (!meet(row, vectors, span)) return poison;
       result = shape_of_result(row.result, vectors);
       break;
   }
@@ -316,7 +329,7 @@ NodeId Expressions::apply(int index, std::vector<NodeId> nodes, const std::vecto
   if (result.vector()) {
     result.missing = row.result_missing;
     const bool kept_place = row.result == ResultKind::RealsAlong || row.result == ResultKind::IntsAlong;
-    result.optional = result.optional || (kept_place && vectors.front().optional);
+    result.optional = result.optional || (kept_place && !row.fills && vectors.front().optional);
   }
   return builder_.make(Op::Call, result, span, std::move(nodes), index);
 }
@@ -348,7 +361,7 @@ bool Expressions::vector_argument(const Argument& argument, NodeId node, tree::E
 
 // Vectors and matrices of one call run over the same things: what a product sums over, or all elements.
 bool Expressions::meet(const Builtin& row, const std::vector<Type>& vectors, Span span) {
-  if (vectors.size() < 2 || row.result == ResultKind::Outer) return true;
+  if (vectors.size() < 2 || row.result == ResultKind::Outer || row.apart) return true;
   const Type& first = vectors.front();
   const Type& last = vectors.back();
   const Type left = first.matrix() && (row.result == ResultKind::Product || row.result == ResultKind::Same)
@@ -361,6 +374,12 @@ bool Expressions::meet(const Builtin& row, const std::vector<Type>& vectors, Spa
                 sizes ? std::to_string(left.rows) + " against " + std::to_string(right.rows)
                       : "one is " + describe(left) + ", the other " + describe(right));
   return false;
+}
+
+NodeId Expressions::refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role) {
+  if (node == poison || !numeric(type(node))) return node;
+  const std::optional<Range> range = read_range(policy_, name, type(node));
+  return range ? refine(node, id, range->low, range->high, role) : node;
 }
 
 // The function's body in place of the call. Arguments are computed when needed, at most once; a cheap one is repeated.
@@ -386,6 +405,7 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
     NodeId node = check((*ids)[i]);
     if (node != poison) adopt_shape(*wanted, type(node));
     if (node != poison) node = fit(node, (*ids)[i], *wanted, role);
+    node = refined(node, (*ids)[i], param.type, role);
     if (node == poison) {
       poisoned = true;
       continue;
@@ -415,6 +435,7 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
   if (body != poison) adopt_shape(*result, type(body));
   body = body == poison ? poison : fit(body, function.body, *result, "the result of " + quoted(function.name.text));
   policy_.names.leave();
+  body = refined(body, function.body, function.result, "the result of " + quoted(function.name.text));
   if (body == poison) return poison;
   Type shown = *result;
   if (shown.vector()) shown = type(body);

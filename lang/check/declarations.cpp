@@ -20,27 +20,6 @@ double number(const Cell& cell, const Type& type) {
   return type.base == Base::Int ? static_cast<double>(cell.integer()) : cell.real();
 }
 
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-
-std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type type) {
-  if (name.low == tree::none || name.high == tree::none) return std::nullopt;
-  type.prob = false;
-  type.optional = false;
-  const std::optional<Cell> low = constant(policy, name.low, type, "the low end of a range");
-  const std::optional<Cell> high = constant(policy, name.high, type, "the high end of a range");
-  if (!low || !high) return std::nullopt;
-  const Range range{number(*low, type), number(*high, type)};
-  if (range.low > range.high) {
-    policy.error("E0216", {policy.tree[name.low].span.begin, policy.tree[name.high].span.end},
-                 "a range runs from low to high", "this one is empty");
-    return std::nullopt;
-  }
-  return range;
-}
-
 // True where `name` was not declared before; says so otherwise.
 bool fresh(Policy& policy, const tree::Name& name, std::string_view kind) {
   if (find_fact(Subject::Run, name.text) || name.text == "budget") {
@@ -70,9 +49,6 @@ void declare_parameter(Policy& policy, const tree::Param& param) {
   std::optional<Cell> value;
   std::optional<Range> range;
   if (allowed) {
-    if (type->base == Base::Bool && param.type.low != tree::none) {
-      policy.error("E0202", param.type.span, "only numbers have a range");
-    }
     if (numeric(*type)) range = read_range(policy, param.type, *type);
     if (type->prob && !range) range = Range{0, 1};
     if (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1)
@@ -149,8 +125,10 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
   if (fits) {
     if (numeric(*type)) {
       const std::optional<Range> range = read_range(policy, decl.type, *type);
-      type->prob = type->prob ||
-                   (type->base == Base::Real && type->unit.plain() && range && range->low >= 0 && range->high <= 1);
+      if (range && (!type->prob || range->low > 0 || range->high < 1)) {
+        state.low = range->low;
+        state.high = range->high;
+      }
     }
     state.type = *type;
     std::optional<std::vector<Cell>> initial;
@@ -171,6 +149,16 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
         state.decay = decay->real();
       }
     }
+    if (initial && state.low) {
+      for (const Cell& cell : *initial) {
+        if (cell.defined == 0 || within(policy, cell, *type, *state.low, *state.high, policy.tree[decl.initial].span,
+                                        "the initial value of " + quoted(decl.name.text))) {
+          continue;
+        }
+        initial.reset();
+        break;
+      }
+    }
     if (initial) {
       state.initial = *std::move(initial);
       binding.meaning = Meaning::State;
@@ -182,6 +170,24 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
 }
 
 }  // namespace
+
+std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type type) {
+  if (name.low == tree::none && !name.arguments.empty()) return read_range(policy, name.arguments[0], type);
+  if (name.low == tree::none || name.high == tree::none) return std::nullopt;
+  type = element_of(type);
+  type.prob = false;
+  type.optional = false;
+  const std::optional<Cell> low = constant(policy, name.low, type, "the low end of a range");
+  const std::optional<Cell> high = constant(policy, name.high, type, "the high end of a range");
+  if (!low || !high) return std::nullopt;
+  const Range range{number(*low, type), number(*high, type)};
+  if (range.low > range.high) {
+    policy.error("E0216", {policy.tree[name.low].span.begin, policy.tree[name.high].span.end},
+                 "a range runs from low to high", "this one is empty");
+    return std::nullopt;
+  }
+  return range;
+}
 
 std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role) {
   Builder builder(policy);
@@ -291,6 +297,14 @@ std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
     return std::nullopt;
   }
   type.optional = name.optional;
+  if (name.low == tree::none) return type;
+  if (!numeric(type)) {
+    policy.error("E0202", name.span, "only numbers have a range");
+    return std::nullopt;
+  }
+  const std::optional<Range> range = read_range(policy, name, type);
+  if (!range) return std::nullopt;
+  type.prob = type.prob || (type.base == Base::Real && type.unit.plain() && range->low >= 0 && range->high <= 1);
   return type;
 }
 

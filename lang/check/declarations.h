@@ -20,6 +20,13 @@ std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expect
 std::optional<std::vector<Cell>> constants(Policy& policy, tree::ExprId id, const Type& expected,
                                            std::string_view role);
 
+// `in LOW..HIGH` of a type, or of the elements of a vector type; nothing where there is none, or after an error.
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type type);
+
 // Whether a number lies in low..high; says so where it does not. `what` begins the message.
 bool within(Policy& policy, const Cell& value, const Type& type, double low, double high, Span span,
             const std::string& what);

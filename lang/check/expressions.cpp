@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "lang/check/declarations.h"
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
@@ -145,6 +146,22 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
   return node;
 }
 
+NodeId Expressions::refine(NodeId node, tree::ExprId id, double low, double high, std::string_view role) {
+  if (node == poison || (type(node).prob && low <= 0 && high >= 1)) return node;
+  if (const std::optional<Cell> value = builder_.value(node); value && value->defined != 0) {
+    return within(policy_, *value, type(node), low, high, expr(id).span, std::string(role)) ? node : poison;
+  }
+  const Span span = expr(id).span;
+  return lift({node}, span, [&](const std::vector<NodeId>& args) {
+    const Type given = type(args[0]);
+    const auto bound = [&](double x) {
+      const Cell cell = given.base == Base::Int ? Cell::of(static_cast<std::int64_t>(x)) : Cell::of(x);
+      return builder_.constant(cell, defined(given), span);
+    };
+    return builder_.make(Op::Call, given, span, {args[0], bound(low), bound(high)}, find_builtin("within"));
+  });
+}
+
 // Digits to a constant. `negative` stands for a minus right before them, so that the smallest int can be written.
 NodeId Expressions::number(const tree::Expr& e, bool negative) {
   const bool written = e.text.starts_with('-');  // the parser joins a minus to the smallest int
@@ -280,11 +297,19 @@ NodeId Expressions::list(tree::ExprId id) {
       return poison;
     }
   }
-  Type result = type(nodes[0]);
+  // The word `undefined` is of the type that the others have.
+  const auto unknown = [&](std::size_t i) { return expr(args[i]).kind == tree::ExprKind::Undefined; };
+  std::size_t first = 0;
+  while (first + 1 < nodes.size() && unknown(first)) ++first;
+  Type result = type(nodes[first]);
   bool real = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (unknown(i)) {
+      result.optional = true;
+      continue;
+    }
     const Type& given = type(nodes[i]);
-    if (numeric(given) != numeric(type(nodes[0])) || (!numeric(given) && given.base != result.base)) {
+    if (numeric(given) != numeric(type(nodes[first])) || (!numeric(given) && given.base != result.base)) {
       policy_.error("E0204", expr(args[i]).span, "the elements of a list must be alike",
                     "this is " + describe(given));
       return poison;
@@ -293,7 +318,7 @@ NodeId Expressions::list(tree::ExprId id) {
     if (numeric(given) && !(given.unit == result.unit)) {
       if (bare(args[i])) continue;
       if (!result.unit.plain()) {
-        units_clash("E0213", "stand in one list", result, given, args[0], args[i]);
+        units_clash("E0213", "stand in one list", result, given, args[first], args[i]);
         return poison;
       }
       result.unit = given.unit;
@@ -303,7 +328,15 @@ NodeId Expressions::list(tree::ExprId id) {
   }
   if (real) {
     result.base = Base::Real;
-    for (NodeId& node : nodes) node = to_real(node);
+    result.prob = true;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (unknown(i)) continue;
+      nodes[i] = to_real(nodes[i]);
+      result.prob = result.prob && type(nodes[i]).prob;
+    }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (unknown(i)) builder_.retype(nodes[i], element_of(result));
   }
   return builder_.make(Op::ListOf, shaped(result, shape), e.span, nodes);
 }

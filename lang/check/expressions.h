@@ -31,6 +31,8 @@ class Expressions {
   NodeId check_as(tree::ExprId id, const Type& expected, std::string_view role);
   NodeId condition(tree::ExprId id);  // a bool that is defined
   NodeId fit(NodeId node, tree::ExprId id, const Type& expected, std::string_view role);
+  // A number that must lie in low..high: told now where it is known, else a fault at run time.
+  NodeId refine(NodeId node, tree::ExprId id, double low, double high, std::string_view role);
   std::vector<MessagePart> message(tree::ExprId id, int& holes);
 
   // The loop over `source`, with `variable` declared in a frame of its own that the caller leaves; -1 after an error.
@@ -75,6 +77,7 @@ class Expressions {
 
   // arithmetic.cpp
   NodeId arithmetic(tree::ExprId id);
+  NodeId multiply(Op op, NodeId left, NodeId right, Span span);  // or divide
   NodeId matrix_product(NodeId left, NodeId right, tree::ExprId id);
   NodeId compare(tree::ExprId id);
   NodeId compare_pair(const std::string& op, NodeId a, NodeId b, tree::ExprId left, tree::ExprId right, Span span,
@@ -117,6 +120,7 @@ class Expressions {
   NodeId in_scope(NodeId body, std::vector<std::int32_t> owned, Span span);
   NodeId to_reals(NodeId node);
   NodeId where(tree::ExprId id);
+  NodeId elementwise(tree::ExprId id);
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
   NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
@@ -139,6 +143,7 @@ class Expressions {
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);
   NodeId inline_function(int index, tree::ExprId id);
+  NodeId refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role);
 
   // statistics.cpp
   NodeId statistic(tree::ExprId id);

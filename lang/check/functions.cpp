@@ -125,7 +125,7 @@ void declare_functions(Policy& policy) {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const tree::Name& name = functions[i].name;
     const bool built_in = find_builtin(name.text) >= 0 || is_statistic(name.text) || reduction_named(name.text) ||
-                          name.text == "draw" || name.text == "where" || name.text == "prefixes" ||
+                          name.text == "draw" || name.text == "where" || name.text == "elementwise" || name.text == "prefixes" ||
                           name.text == "actions_at";
     const auto it = policy.names.functions.find(name.text);
     if (built_in) {

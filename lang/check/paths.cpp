@@ -336,11 +336,11 @@ NodeId Expressions::field(tree::ExprId id) {
   if (node == poison) return poison;
   if (type(node).base == Base::Beta && !type(node).vector()) {
     if (!require_defined(node, e.args[0], id)) return poison;
-    for (const std::string_view part : {"mean", "variance", "learnability"}) {
+    for (const std::string_view part : {"mean", "variance", "sd", "learnability"}) {
       if (e.text == part) return apply(find_builtin("beta_" + e.text), {node}, {e.args[0]}, e.span);
     }
     policy_.error("E0105", e.span, "a beta has no " + quoted(e.text), "",
-                  near_help(e.text, {"mean", "variance", "learnability"}));
+                  near_help(e.text, {"mean", "variance", "sd", "learnability"}));
     return poison;
   }
   policy_.error("E0105", e.span, describe(type(node)) + " has no " + quoted(e.text));

@@ -214,6 +214,7 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
     if (effect.key == poison) return;
   }
   effect.value = expressions_.check_as(s.value, state.type, "state " + quoted(state.name));
+  if (state.low) effect.value = expressions_.refine(effect.value, s.value, *state.low, *state.high, "state " + quoted(state.name));
   if (effect.value != poison) effects.push_back(std::move(effect));
 }
 

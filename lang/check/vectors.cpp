@@ -174,6 +174,9 @@ NodeId Expressions::where(tree::ExprId id) {
   std::vector<NodeId> nodes;
   for (const tree::ExprId arg : e.args) nodes.push_back(check(arg));
   if (std::find(nodes.begin(), nodes.end(), poison) != nodes.end()) return poison;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (type(nodes[i]).vector() && !require_defined(nodes[i], e.args[i], tree::none)) return poison;
+  }
   if (type(nodes[0]).base != Base::Bool || !type(nodes[0]).vector()) {
     policy_.error("E0203", expr(e.args[0]).span, "a mask is a vector of true and false",
                   "this is " + describe(type(nodes[0])),
@@ -204,6 +207,27 @@ NodeId Expressions::where(tree::ExprId id) {
         return builder_.make(Op::If, result, e.span, {mask, a, b});
       },
       Guard::None);
+}
+
+// elementwise(a, b): the product element by element, of matrices too.
+NodeId Expressions::elementwise(tree::ExprId id) {
+  const tree::Expr& e = expr(id);
+  if (e.args.size() != 2) {
+    policy_.error("E0110", e.span, "`elementwise` takes two vectors or two matrices", "", "elementwise(a, b)");
+    return poison;
+  }
+  const NodeId left = check(e.args[0]);
+  const NodeId right = check(e.args[1]);
+  if (left == poison || right == poison) return poison;
+  for (const auto& [node, arg] : {std::pair{left, e.args[0]}, std::pair{right, e.args[1]}}) {
+    if (!numeric(type(node)) || !type(node).vector()) {
+      policy_.error("E0201", expr(arg).span, "`elementwise` multiplies vectors or matrices of numbers",
+                    "this is " + describe(type(node)));
+      return poison;
+    }
+    if (!require_defined(node, arg, tree::none)) return poison;
+  }
+  return multiply(Op::Multiply, left, right, e.span);
 }
 
 NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span) {

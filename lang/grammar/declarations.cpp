@@ -46,6 +46,11 @@ constexpr auto in_range = [](const auto& context) {
   type.high = range.high;
 };
 
+constexpr auto refined = [](const auto& context) {
+  x3::_val(context).low = x3::_attr(context).low;
+  x3::_val(context).high = x3::_attr(context).high;
+};
+
 struct TypeTag;
 struct RangeTag;
 struct FunctionParamTag;
@@ -75,7 +80,7 @@ const Rule<tree::ExprId, FlatTag> flat{"flat"};
 const auto type_argument = size_number[push_to<&tree::TypeName::sizes>] | type[push_to<&tree::TypeName::arguments>];
 const auto type_def = spanned(a_type[text_to<&tree::TypeName::name>] >>
                               -(maybe_mark("<") > type_argument > *(mark(",") > type_argument) > mark(">")) >>
-                              -maybe_mark("?")[optional_type]);
+                              -range[refined] >> -maybe_mark("?")[optional_type]);
 const auto range_def = maybe("in") > expression[set_to<&Range::low>] > mark("..") > expression[set_to<&Range::high>];
 
 const auto policy_def = maybe("policy") > a_name[set];

@@ -114,7 +114,10 @@ class Counter {
     for (const lang::NodeId argument : here.args) {
       arguments += cost(argument);
       // A function walks the vectors it is given.
-      if (here.op == lang::Op::Call && node(argument).type.vector()) arguments += length(argument);
+      if (here.op != lang::Op::Call || !node(argument).type.vector()) continue;
+      const lang::Type& given = node(argument).type;
+      // … and a matrix once for each of its rows.
+      arguments += given.matrix() ? length(argument) * Polynomial::variable(given.scope) : length(argument);
     }
     const bool loop = here.op == lang::Op::Reduce || here.op == lang::Op::Map;
     sum += loop ? turns_of(here.loop) * arguments : arguments;

@@ -276,7 +276,7 @@ NodeId Expression::vector(Base base, int depth) {
     }
     case 8: {
       const NodeId first = vector(base, depth - 1);
-      return builder_.add(Op::Align, type_of(first), {first, dice_.once_in(2) ? vector(base, 0) : first});
+      return builder_.add(Op::Align, type_of(first), {first, dice_.once_in(6) ? vector(base, 0) : first});
     }
     case 9:
       if (base == Base::Real) {
@@ -286,7 +286,7 @@ NodeId Expression::vector(Base base, int depth) {
       }
       return pair(base, depth - 1);
     case 10: return pair(base, depth - 1);
-    case 4:
+    case 4: case 5:
       if (base == Base::Int && dice_.once_in(2)) return allot(depth - 1);
       if (base != Base::Bool) return call(base, false, Shape::Vector, depth - 1);
       [[fallthrough]];
@@ -330,13 +330,13 @@ NodeId Expression::pair(Base base, int depth) {
 }
 
 NodeId Expression::at(Base base, int depth) {
-  const auto position = [&] { return dice_.once_in(4) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2)); };
-  if (base == Base::Real && dice_.once_in(2)) {
+  const auto position = [&] { return dice_.once_in(12) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2)); };
+  if (base == Base::Real && dice_.once_in(3)) {
     const NodeId of = matrix(depth);
     const NodeId row = position();
     return builder_.add(Op::At, type(base), {of, row, position()});
   }
-  const NodeId of = vector(base, depth);
+  const NodeId of = dice_.once_in(3) ? vector(base, depth) : pair(base, depth);
   return builder_.add(Op::At, type(base, optional(of)), {of, position()});
 }
 

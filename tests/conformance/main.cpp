@@ -27,6 +27,7 @@ int main() {
   register_statistics(registry);
   register_allocation(registry);
   register_methods(registry);
+  register_expressions(registry);
 #ifdef ALLOT_WITH_TRAINING
   subjects.emplace_back("training");
 #endif

@@ -31,6 +31,8 @@ void register_statistics(Registry& registry);
 void register_allocation(Registry& registry);
 // Methods, whose rules are asked of the language (language.h).
 void register_methods(Registry& registry);
+// Vectors, matrices, trees and classes, by expressions of the language.
+void register_expressions(Registry& registry);
 // In estimators.cpp, beside the trainer; called where the target allot_training exists and the file is there.
 void register_estimators(Registry& registry);
 

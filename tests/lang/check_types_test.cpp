@@ -229,6 +229,27 @@ TEST_CASE("matrices are written row by row, and multiplied as in linear algebra"
   CHECK(type_of("([[1, 2], [3, 4]] * [1, 2])[0]") == "real");
 }
 
+TEST_CASE("numbers are refined by a range") {
+  run({{"limited(5)", {}}, {"limited(65)", {"E0216"}}, {"limited(floor(g.reward_mean ?? 0))", {}}},
+      "fn limited(n: int in 1..64) -> int in 1..8 = min(n, 8)");
+  run({{"half(0.5)", {}}, {"half(g.reward_mean ?? 0)", {"E0201"}}}, "fn half(p: real in 0..1) -> real in 0..1 = p * 0.5");
+  run({{"wide(3)", {"E0216"}}}, "fn wide(x: real) -> real in 0..2 = 3.5");
+  run({{"odd(1)", {"E0202"}}}, "fn odd(x: bool in 0..1) -> real = 1");
+}
+
+TEST_CASE("a vector that may be undefined as a whole is met before it is used") {
+  run({{"sum(inverse_diagonal([[2, 1], [1, 2]]))", {"E0118"}},
+       {"if inverse_diagonal([[2, 1], [1, 2]]) is undefined then 0 else 1", {}},
+       {"sum(inverse_diagonal([[2, 1], [1, 2]]) ?? [0.5, 0.5])", {}},
+       {"inverse_diagonal([[2, 1], [1, 2]])[0]", {"E0118"}}});
+  run({{"sum(maybe([[2, 1], [1, 2]]))", {}}},
+      "fn maybe(m: mat<real, 2, 2>) -> vec<real> = inverse_diagonal(m) ?? [0.5, 0.5]");
+  const auto checked = check("policy p\non finish of group g {\n  let d = inverse_diagonal([[2, 1], [1, 2]])\n  when d is "
+                             "undefined then drop\n  when sum(d) > 1 then drop\n  otherwise train\n}\n");
+  INFO(checked.shown);
+  CHECK(checked.program);
+}
+
 TEST_CASE("functions are put in place of their calls") {
   run({{"square(2)", {}},
        {"square(g.reward_mean ?? 0)", {}},

@@ -1,0 +1,61 @@
+#include "runtime/math/distributions.h"
+
+#include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <limits>
+
+namespace allot::math {
+namespace {
+
+namespace bm = boost::math;
+// No exceptions: what is outside of a domain is told by the result.
+using Quiet = bm::policies::policy<
+    bm::policies::domain_error<bm::policies::ignore_error>, bm::policies::pole_error<bm::policies::ignore_error>,
+    bm::policies::overflow_error<bm::policies::ignore_error>, bm::policies::evaluation_error<bm::policies::ignore_error>,
+    bm::policies::promote_double<false>>;
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+bool share(double p) noexcept { return p >= 0 && p <= 1; }
+
+}  // namespace
+
+double beta_cdf(const Beta& belief, double x) noexcept {
+  return share(x) ? bm::cdf(bm::beta_distribution<double, Quiet>(belief.a, belief.b), x) : nothing;
+}
+
+double beta_quantile(const Beta& belief, double p) noexcept {
+  return share(p) ? bm::quantile(bm::beta_distribution<double, Quiet>(belief.a, belief.b), p) : nothing;
+}
+
+double binomial_pmf(std::int64_t k, std::int64_t n, double p) noexcept {
+  if (n < 0 || !share(p)) return nothing;
+  if (k < 0 || k > n) return 0;
+  return bm::pdf(bm::binomial_distribution<double, Quiet>(static_cast<double>(n), p), static_cast<double>(k));
+}
+
+double binomial_cdf(std::int64_t k, std::int64_t n, double p) noexcept {
+  if (n < 0 || !share(p)) return nothing;
+  if (k < 0) return 0;
+  if (k >= n) return 1;
+  return bm::cdf(bm::binomial_distribution<double, Quiet>(static_cast<double>(n), p), static_cast<double>(k));
+}
+
+double student_t_cdf(double t, double degrees) noexcept {
+  return degrees > 0 ? bm::cdf(bm::students_t_distribution<double, Quiet>(degrees), t) : nothing;
+}
+
+double student_t_quantile(double p, double degrees) noexcept {
+  if (!(p > 0 && p < 1) || !(degrees > 0)) return nothing;
+  return bm::quantile(bm::students_t_distribution<double, Quiet>(degrees), p);
+}
+
+double normal_cdf(double x) noexcept { return bm::cdf(bm::normal_distribution<double, Quiet>(), x); }
+
+double normal_quantile(double p) noexcept {
+  return p > 0 && p < 1 ? bm::quantile(bm::normal_distribution<double, Quiet>(), p) : nothing;
+}
+
+}  // namespace allot::math
