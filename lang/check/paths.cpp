@@ -353,10 +353,11 @@ NodeId Expressions::index(tree::ExprId id) {
   Binding* const binding = owner.kind == tree::ExprKind::Name ? policy_.names.find(owner.text) : nullptr;
   if (binding && binding->meaning == Meaning::State) {
     const State& declared = policy_.program.states[static_cast<std::size_t>(binding->state)];
-    if (!declared.type.vector() || declared.scope == StateScope::Prompt) {
+    if (!declared.type.vector() || declared.keyed()) {
       if (e.args.size() == 2) return state(*binding, id, e.args[1]);
-      policy_.error("E0319", expr(e.args[2]).span, "state per prompt is read under one prompt", "",
-                    "an element of it is `" + binding->name + "[g.prompt][0, 1]`");
+      const std::string per(scope_word(declared.scope));
+      policy_.error("E0319", expr(e.args[2]).span, "state per " + per + " is read under one " + per, "",
+                    "an element of it is `" + binding->name + "[g." + per + "][0, 1]`");
       return poison;
     }
   }

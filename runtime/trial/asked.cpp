@@ -132,12 +132,30 @@ std::vector<std::size_t> Asked::positions(Scope scope, const Fields& fields) con
   return all;
 }
 
+// `gram: [[1, 0], [0, 1]]`, as many rows and columns as the record has entries; zeros where it is left out.
+Result<void> Asked::matrix(const lang::ReadKey& key, const Value* rows) {
+  std::vector<Cell>& cells = columns_.back();
+  const std::string name(lang::row(key.fact).name);
+  widths_.back() = std::max<std::int64_t>(1, static_cast<std::int64_t>(length_));
+  cells.assign(length_ * length_, Cell::of(0.0));
+  for (std::size_t i = 0; rows != nullptr && i < length_; ++i) {
+    if (rows->items[i].items.size() != length_) {
+      return Error{fmt::format("Row {} of `{}` has {} numbers, not {}.", i, name, rows->items[i].items.size(), length_),
+                   "a matrix has a row and a column for each entry"};
+    }
+    for (std::size_t j = 0; j < length_; ++j) cells[i * length_ + j] = rows->items[i].items[j].cell(Base::Real);
+  }
+  return {};
+}
+
 Result<void> Asked::column(const lang::ReadKey& key, const Record& record, const engine::RunFacts& run) {
   const Fields& fields = record.fields;
   std::vector<Cell>& cells = columns_.emplace_back();
   lang::Type element = key.type;
   element.scope = Scope::Single;
   const Value* const list = find(fields, names_of(key.fact, record.kind), true);
+  widths_.push_back(1);
+  if (key.type.matrix()) return matrix(key, list);
   for (const std::size_t position : positions(key.scope, fields)) {
     if (!list) {
       cells.push_back(key.fact == Fact::PromptKey ? Cell::of(entries_[position])
@@ -154,7 +172,7 @@ Result<void> Asked::column(const lang::ReadKey& key, const Record& record, const
 }
 
 Result<Asked> Asked::fill(const lang::Program& program, const lang::Handler& handler, const Record& record,
-                          const std::vector<std::pair<std::size_t, Cell>>& states, const engine::StateStore& store,
+                          const std::vector<std::pair<std::size_t, std::vector<Cell>>>& states, const engine::StateStore& store,
                           const engine::RunFacts& run) {
   Asked asked;
   asked.parameters_ = run.parameters;
@@ -171,27 +189,29 @@ Result<Asked> Asked::fill(const lang::Program& program, const lang::Handler& han
         static_cast<std::int64_t>(asked.positions(static_cast<Scope>(scope), record.fields).size());
   }
   for (std::size_t i = 0; i < program.states.size(); ++i) {
-    Cell value = store.initial()[i];
+    std::vector<Cell> value = store.initial()[i];
     for (const auto& [state, given] : states) value = state == i ? given : value;
     const lang::StateScope scope = program.states[i].scope;
     const std::size_t size = scope == lang::StateScope::Prompt     ? asked.prompts_.size()
                              : scope == lang::StateScope::Category ? asked.categories_.size()
                                                                    : 1;
-    asked.states_.emplace_back(size, value);
+    std::vector<Cell>& all = asked.states_.emplace_back();
+    for (std::size_t k = 0; k < size; ++k) all.insert(all.end(), value.begin(), value.end());
+    asked.state_cells_.push_back(program.states[i].type.cells());
   }
   return asked;
 }
 
 compiler::Frame Asked::frame() {
   column_views_.clear();
-  for (const std::vector<Cell>& column : columns_) {
-    column_views_.push_back({column.data(), static_cast<std::int64_t>(column.size())});
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    column_views_.push_back({columns_[i].data(), static_cast<std::int64_t>(columns_[i].size()), widths_[i]});
   }
   after_ = states_;
   state_views_.clear();
   for (std::size_t i = 0; i < states_.size(); ++i) {
     state_views_.push_back({states_[i].data(), barrier_ ? states_[i].data() : after_[i].data(),
-                            static_cast<std::int64_t>(states_[i].size())});
+                            static_cast<std::int64_t>(states_[i].size()) / state_cells_[i]});
   }
   return {parameters_->data(), reads_.data(), column_views_.data(), sizes_.data(), state_views_.data(), &scratch_};
 }

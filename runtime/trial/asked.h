@@ -19,7 +19,7 @@ class Asked {
  public:
   // An error where a list of the record has another length than the others, or a value does not fit its fact.
   static Result<Asked> fill(const lang::Program& program, const lang::Handler& handler, const Record& record,
-                            const std::vector<std::pair<std::size_t, lang::Cell>>& states,
+                            const std::vector<std::pair<std::size_t, std::vector<lang::Cell>>>& states,
                             const engine::StateStore& store, const engine::RunFacts& run);
 
   compiler::Frame frame();
@@ -33,6 +33,7 @@ class Asked {
   Result<lang::Cell> cell(const Value& value, const lang::Type& type, const std::string& name);
   Result<void> read(const lang::ReadKey& key, const Fields& fields, const engine::RunFacts& run);
   Result<void> column(const lang::ReadKey& key, const Record& record, const engine::RunFacts& run);
+  Result<void> matrix(const lang::ReadKey& key, const Value* rows);
   bool drawable(const Fields& fields, std::size_t position) const;
   std::vector<std::size_t> positions(lang::Scope scope, const Fields& fields) const;
 
@@ -42,6 +43,8 @@ class Asked {
   std::vector<std::int64_t> entries_;  // the prompt of each entry, as a position in `prompts_`
   std::vector<lang::Cell> reads_;
   std::vector<std::vector<lang::Cell>> columns_, states_, after_;
+  std::vector<std::int64_t> widths_;       // of the columns that are matrices, else 1
+  std::vector<std::int64_t> state_cells_;  // Type::cells() of each state
   std::vector<compiler::Column> column_views_;
   std::vector<compiler::StateView> state_views_;
   std::array<std::int64_t, lang::scope_count> sizes_{};

@@ -250,6 +250,23 @@ TEST_CASE("a vector that may be undefined as a whole is met before it is used") 
   CHECK(checked.program);
 }
 
+// The program of the design.
+TEST_CASE("the Gram matrix of a micro-batch is read, its eigenspace may be undefined") {
+  const auto checked = check(R"(policy salt
+param rho: real = 1.0 in 0..4
+param most: int = 64 in 1..1024
+on shape of micro_batch b {
+  let k     = clamp(round_even(rho * participation_ratio(b.gram)), 1, min(most, b.size - 1))
+  let basis = top_eigenspace(b.gram, k)
+  let calm  = clamp(1 - effective_count(b.gram, b.advantages), 0, 1)
+  when basis is undefined then set advantages = b.advantages
+  otherwise set advantages = project(basis, b.advantages) + calm * reject(basis, max(b.advantages, 0))
+}
+)");
+  INFO(checked.shown);
+  CHECK(checked.program);
+}
+
 TEST_CASE("functions are put in place of their calls") {
   run({{"square(2)", {}},
        {"square(g.reward_mean ?? 0)", {}},
