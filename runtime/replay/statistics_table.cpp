@@ -224,9 +224,9 @@ class Table {
       if (!read) return read.error();
       reads.push_back(*read);
     }
-    const std::vector<Cell> before = states_;
+    const std::vector<std::vector<Cell>> before = states_;
     std::vector<compiler::StateView> views;
-    for (std::size_t i = 0; i < states_.size(); ++i) views.push_back({&before[i], &states_[i], 1});
+    for (std::size_t i = 0; i < states_.size(); ++i) views.push_back({before[i].data(), states_[i].data(), 1});
     const std::array<std::int64_t, lang::scope_count> sizes{};
     scratch_.reset();
     const compiler::Frame frame{parameters_.data(), reads.data(), nullptr, sizes.data(), views.data(), &scratch_};
@@ -303,7 +303,7 @@ class Table {
   engine::Points points_;
   std::unique_ptr<compiler::Executable> evaluator_;
   compiler::Scratch scratch_;
-  std::vector<Cell> states_;
+  std::vector<std::vector<Cell>> states_;
   std::map<std::string, Rows> groups_;
   std::vector<std::string> order_;
   std::set<int> turns_;
