@@ -38,15 +38,23 @@ constexpr Plain<&State::hole_begin> hole_begin{};
 constexpr Plain<&State::string_end> string_end{};
 constexpr Plain<&State::dot> dot{};
 
-struct ClosingBracket : x3::parser<ClosingBracket> {
-  using attribute_type = Span;
+struct IndexRest {  // `]`, or `, COLUMN]`
+  tree::ExprId second = tree::none;
+  Span bracket;
+};
+
+// A parser of its own, so that an index within an index costs no more of the stack than it has to.
+struct IndexEnd : x3::parser<IndexEnd> {
+  using attribute_type = IndexRest;
   static constexpr bool has_attribute = true;
   template <typename AnyContext, typename Outer>
-  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, Span& span) const {
-    return state(context).span_of_mark(first, last, "]", span);
+  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, IndexRest& rest) const {
+    auto& s = state(context);
+    if (s.mark(first, last, ",", false) && !expression.parse(first, last, context, x3::unused, rest.second)) return false;
+    return s.span_of_mark(first, last, "]", rest.bracket);
   }
 };
-constexpr ClosingBracket closing_bracket{};
+constexpr IndexEnd index_end{};
 
 // ---- actions
 
@@ -96,13 +104,12 @@ constexpr auto as_index = [](const auto& context) {
   expr.span = {s.at(base).span.begin, s.at(x3::_attr(context)).span.end};
   x3::_val(context) = s.add(std::move(expr));
 };
-constexpr auto second_index = [](const auto& context) {
-  state(context).tree().exprs[static_cast<std::size_t>(x3::_val(context))].args.push_back(x3::_attr(context));
-};
 // The bracket belongs to the index that has just been made.
 constexpr auto extend = [](const auto& context) {
   auto& s = state(context);
-  s.tree().exprs[static_cast<std::size_t>(x3::_val(context))].span.end = x3::_attr(context).end;
+  tree::Expr& index = s.tree().exprs[static_cast<std::size_t>(x3::_val(context))];
+  index.span.end = x3::_attr(context).bracket.end;
+  if (x3::_attr(context).second != tree::none) index.args.push_back(x3::_attr(context).second);
 };
 
 constexpr auto callee = [](const auto& context) {
@@ -180,8 +187,7 @@ const auto expression_def = chain[climbed];
 const auto chain_def = *prefix[as_prefix] >> postfix[as_operand] >>
                        *(undefined_test[as_test] | (infix[as_infix] > *prefix[as_prefix] > postfix[as_operand]));
 const auto postfix_def = value[set] >> *((dot > a_field[as_field]) |
-                                         (maybe_mark("[") > expression[as_index] > -(maybe_mark(",") > expression[second_index]) >
-                                          closing_bracket[extend]));
+                                         (maybe_mark("[") > expression[as_index] > index_end[extend]));
 const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > expression[set] > mark(")")) |
                        conditional[add] | allot[add] | record[add] | call[add] | Want("a value");
 

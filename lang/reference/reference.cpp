@@ -19,12 +19,14 @@ std::string_view text(ArgumentKind kind) {
     case ArgumentKind::IntVector: return "vec<int>";
     case ArgumentKind::RealVector: return "vec<real>";
     case ArgumentKind::BoolVector: return "vec<bool>";
+    case ArgumentKind::Matrix: return "mat<real>";
+    case ArgumentKind::Reals: return "vec<real> or mat<real>";
     default: return "vec";
   }
 }
 
-std::string_view text(ResultKind kind) {
-  switch (kind) {
+std::string_view text(const Builtin& builtin) {
+  switch (builtin.result) {
     case ResultKind::Int: return "int";
     case ResultKind::Real: return "real";
     case ResultKind::Prob: return "prob";
@@ -32,7 +34,19 @@ std::string_view text(ResultKind kind) {
     case ResultKind::Beta: return "beta";
     case ResultKind::Number: return "number";
     case ResultKind::Element: return "element";
-    case ResultKind::IntVector: return "vec<int>";
+    case ResultKind::IntVector:
+    case ResultKind::IntsAlong: return "vec<int>";
+    case ResultKind::Transposed:
+    case ResultKind::Square:
+    case ResultKind::Outer: return "mat<real>";
+    case ResultKind::Product: return "vec<real> or mat<real>";
+    case ResultKind::Same: {
+      ArgumentKind last = ArgumentKind::RealVector;
+      for (const Argument& argument : builtin.arguments) {
+        if (argument.kind == ArgumentKind::Matrix || argument.kind == ArgumentKind::RealVector) last = argument.kind;
+      }
+      return last == ArgumentKind::Matrix ? "mat<real>" : "vec<real>";
+    }
     default: return "vec<real>";
   }
 }
@@ -44,7 +58,7 @@ std::string signature(const Builtin& builtin) {
     if (argument.unit >= 0) kind = lang::name(static_cast<BaseUnit>(argument.unit));
     list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", argument.name, kind, argument.optional ? " = …" : "");
   }
-  return fmt::format("{}({}) -> {}{}", builtin.name, list, text(builtin.result), builtin.result_optional ? "?" : "");
+  return fmt::format("{}({}) -> {}{}", builtin.name, list, text(builtin), builtin.result_optional || builtin.result_missing ? "?" : "");
 }
 
 struct Owner {

@@ -40,6 +40,8 @@ constexpr std::array rows{
     WordRow{Kind::Reduction, "any", "any(v)", "Whether an element is true; false of none."},
     WordRow{Kind::Reduction, "all", "all(v)", "Whether every element is true; true of none."},
     WordRow{Kind::Reduction, "where", "where(mask, a, b)", "Element by element: a where the mask is true, else b."},
+    WordRow{Kind::Reduction, "elementwise", "elementwise(a, b)",
+            "The product of two vectors or matrices element by element; `m * n` of matrices is that of linear algebra."},
     // ---- items
     WordRow{Kind::Item, "policy", "policy NAME", "Names the policy. `##` lines before it are its documentation."},
     WordRow{Kind::Item, "param", "param NAME: TYPE = DEFAULT in LOW..HIGH",
