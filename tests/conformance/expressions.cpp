@@ -99,13 +99,6 @@ Json salt(const Json& in, const std::string& gram) {
           {"final", vector(lets, "shaped", size)}};
 }
 
-Json salt_k(const Json& in) {
-  return values("", {fmt::format("clamp(round_even({} * {}), {}, min({}, {}))", real(number(in.at("rho"))),
-                                 real(number(in.at("pr"))), text(in.at("k_min")), text(in.at("k_max")),
-                                 in.at("batch").get<int>() - 1)})
-      .front();
-}
-
 // ---- trees: a number is a leaf, a list a node with children
 
 struct Flat {
@@ -345,7 +338,6 @@ Json dps(const Json& in) {
 void register_expressions(Registry& registry) {
   registry.add("salt_reweight", [](const Json& in) { return salt(in, "gram(" + text(in.at("features")) + ")"); });
   registry.add("salt_reweight_gram", [](const Json& in) { return salt(in, text(in.at("gram"))); });
-  registry.add("salt_adaptive_k", salt_k);
   registry.add("tree_backup_count_weighted", backup);
   registry.add("spo_tree_advantage", spo_tree);
   registry.add("treerl_step_reward", tree_rl);
