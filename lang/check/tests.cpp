@@ -41,8 +41,8 @@ struct RecordRow {
 const RecordRow* find_record(std::string_view word) {
   static const std::vector<RecordRow> rows{
       {"group", {Subject::Group}, "actions"},
-      {"batch", {Subject::Batch, Subject::Group, Subject::Anchor}, "prompts"},
-      {"pool", {Subject::Pool, Subject::Prompt}, "prompts"},
+      {"batch", {Subject::Batch, Subject::Group, Subject::Anchor, Subject::Prompt, Subject::Run}, "prompts"},
+      {"pool", {Subject::Pool, Subject::Prompt, Subject::Run}, "prompts"},
       {"rollout", {Subject::Rollout}, ""},
       {"micro_batch", {Subject::MicroBatch, Subject::Rollout}, ""},
   };
@@ -77,6 +77,22 @@ void check_record(Policy& policy, const tree::Expr& record) {
   }
 }
 
+int depth_of_lists(const Policy& policy, tree::ExprId id) {
+  const tree::Expr& expr = policy.tree[id];
+  return expr.kind == tree::ExprKind::List && !expr.args.empty() ? 1 + depth_of_lists(policy, expr.args.front()) : 0;
+}
+
+// One value, or for state per prompt a list with one for each prompt of a record.
+void check_state(Policy& policy, const State& state, tree::ExprId value) {
+  const int one = state.type.matrix() ? 2 : state.type.vector() ? 1 : 0;
+  const std::string name = quoted(state.name);
+  if (state.scope != StateScope::Prompt || depth_of_lists(policy, value) <= one) {
+    (void)constant(policy, value, state.type, name);
+    return;
+  }
+  for (const tree::ExprId each : policy.tree[value].args) (void)constant(policy, each, state.type, name);
+}
+
 void check_givens(Policy& policy, const tree::TestDecl& test) {
   std::set<std::string> seen;
   for (const tree::Given& given : test.givens) {
@@ -91,7 +107,7 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
     std::vector<std::string> states = policy.tree.unread;
     for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
     for (const State& state : policy.program.states) {
-      if (state.name == given.name.text) (void)constant(policy, given.value, state.type, quoted(state.name));
+      if (state.name == given.name.text) check_state(policy, state, given.value);
     }
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
     const std::string near = near_help(given.name.text, states);

@@ -196,7 +196,13 @@ Result<Asked> Asked::fill(const lang::Program& program, const lang::Handler& han
                              : scope == lang::StateScope::Category ? asked.categories_.size()
                                                                    : 1;
     std::vector<Cell>& all = asked.states_.emplace_back();
-    for (std::size_t k = 0; k < size; ++k) all.insert(all.end(), value.begin(), value.end());
+    const auto one = static_cast<std::size_t>(program.states[i].type.cells());
+    if (value.size() != one && value.size() != size * one) {
+      return Error{fmt::format("`{}` is given for {} prompts; the record has {}.", program.states[i].name,
+                               value.size() / one, size),
+                   "give one value, or one for each prompt of the record"};
+    }
+    for (std::size_t k = 0; all.size() < size * one; ++k) all.push_back(value[k % value.size()]);
     asked.state_cells_.push_back(program.states[i].type.cells());
   }
   return asked;

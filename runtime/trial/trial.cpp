@@ -89,6 +89,12 @@ class Trial {
     return std::nullopt;
   }
 
+  // One value, or one for each prompt of a record.
+  static bool fits(const lang::State& state, std::size_t cells) {
+    const auto one = static_cast<std::size_t>(state.type.cells());
+    return cells == one || (state.scope == lang::StateScope::Prompt && cells > 0 && cells % one == 0);
+  }
+
   // A state by its name, or a record.
   std::optional<Error> read_given(const tree::Given& given) {
     for (std::size_t i = 0; i < program_.states.size(); ++i) {
@@ -96,9 +102,10 @@ class Trial {
       auto value = literal(*program_.tree, given.value, allowance_);
       if (!value) return value.error();
       std::vector<Cell> cells = value->cells(program_.states[i].type.base);
-      if (static_cast<std::int64_t>(cells.size()) != program_.states[i].type.cells()) {
+      if (!fits(program_.states[i], cells.size())) {
         return Error{"The state `" + given.name.text + "` is " + lang::to_text(program_.states[i].type) + ".",
-                     "a vector is given as `[a, b]`, a matrix as `[[a, b], [c, d]]`"};
+                     "a vector is given as `[a, b]`, a matrix as `[[a, b], [c, d]]`; per prompt also a list of them, one for "
+                     "each prompt of the record"};
       }
       given_states_.emplace_back(i, std::move(cells));
       return std::nullopt;
@@ -268,7 +275,12 @@ class Trial {
     if (handler.subject == lang::Subject::Group && record.is_group()) {
       engine::LiveGroup& group = *record.group;
       prompts = {group.log.prompt};
-      for (const auto& [state, value] : given_states_) write_state(group, state, value);
+      for (const auto& [state, value] : given_states_) {
+        if (static_cast<std::int64_t>(value.size()) != program_.states[state].type.cells()) {
+          return Error{"`" + program_.states[state].name + "` is given for several prompts; a group has one.", ""};
+        }
+        write_state(group, state, value);
+      }
       score_hits(group, run);
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
     } else {

@@ -96,6 +96,51 @@ test "a turn that no handler answers" {
   CHECK(reports.back().expects.front().got.find("no handler") != std::string::npos);
 }
 
+TEST_CASE("state per prompt is given for all prompts of a record alike, or for each of them") {
+  const auto reports = run(R"(policy p
+state value: real per prompt = 0
+state pair: vec<real, 2> per prompt = [0, 0]
+on select of pool p { take 1 by value[q] + pair[q][1] }
+on finish of group g {
+  when value[g.prompt] > 1 then drop
+  otherwise train
+}
+test "alike" {
+  given p = pool { slots: 1, seen: [true, false] }
+  given value = 3
+  given pair = [1, 2]
+  expect select(p) is take 1 by [5, 5]
+}
+test "each" {
+  given p = pool { slots: 1, seen: [true, false] }
+  given value = [3, 4]
+  given pair = [[1, 2], [3, 40]]
+  expect select(p) is take 1 by [5, 44]
+}
+test "too many" {
+  given p = pool { slots: 1, seen: [true, false] }
+  given value = [3, 4, 5]
+  expect select(p) is take 1 by [3, 4]
+}
+test "a group has one prompt" {
+  given g = group { rewards: [1, 0] }
+  given value = [3, 4]
+  expect finish(g) is drop
+}
+test "half a vector" {
+  given p = pool { slots: 1, seen: [true] }
+  given pair = [1, 2, 3]
+  expect select(p) is take 1 by [2]
+}
+)");
+  REQUIRE(reports.size() == 5);
+  CHECK(reports[0].passed);
+  CHECK(reports[1].passed);
+  CHECK(reports[2].expects.front().got.find("given for 3 prompts; the record has 2") != std::string::npos);
+  CHECK(reports[3].expects.front().got.find("a group has one") != std::string::npos);
+  CHECK(reports[4].error.find("`pair` is vec<real, 2>") != std::string::npos);
+}
+
 TEST_CASE("rewards, hits, states and all verdict fields can be written down") {
   const auto reports = run(R"(policy p
 hit when reward >= 1
