@@ -87,10 +87,10 @@ void check_state(Policy& policy, const State& state, tree::ExprId value) {
   const int one = state.type.matrix() ? 2 : state.type.vector() ? 1 : 0;
   const std::string name = quoted(state.name);
   if (state.scope != StateScope::Prompt || depth_of_lists(policy, value) <= one) {
-    (void)constant(policy, value, state.type, name);
+    (void)constants(policy, value, state.type, name);
     return;
   }
-  for (const tree::ExprId each : policy.tree[value].args) (void)constant(policy, each, state.type, name);
+  for (const tree::ExprId each : policy.tree[value].args) (void)constants(policy, each, state.type, name);
 }
 
 void check_givens(Policy& policy, const tree::TestDecl& test) {

@@ -301,47 +301,7 @@ Json replay(const Json& in) {
   return {{"kept", kept}, {"dropped", dropped}, {"replayed", replayed}, {"unfilled", dropped.size() - replayed.size()}};
 }
 
-// A matrix-valued expression, element by element.
-Json matrix_of(const std::string& expression, const Json& inputs, int size) {
-  Json rows = Json::array();
-  for (int i = 0; i < size; ++i) {
-    rows.push_back(Json::array());
-    for (int j = 0; j < size; ++j) {
-      rows.back().push_back(asked("(" + expression + ")[" + std::to_string(i) + ", " + std::to_string(j) + "]", inputs));
-    }
-  }
-  return rows;
-}
-
-// A chain of three states, as in stdlib/dps.allot: what is not seen moves by what is known.
-Json dynamics(const Json& in) {
-  const Json third = 1.0 / 3.0;
-  Json before = Json::array({third, third, third});
-  Json next = before;
-  const Json row = Json::array({in.at("alpha0"), in.at("alpha0"), in.at("alpha0")});
-  Json moves = Json::array({row, row, row});
-  Json predicted = Json::array();
-  for (const Json& rate : in.at("success_rates")) {
-    Json now = next;
-    if (!rate.is_null()) now = asked("[if {r} <= 0 then 1 else 0, if 0 < {r} < 1 then 1 else 0, if {r} >= 1 then 1 else 0]", {{"r", rate}});
-    const Json known = with(in, {{"m", moves}, {"now", now}, {"last", before}});
-    const std::string pairs = "elementwise({m}, outer({now}, {last} / (transpose({m}) * [1, 1, 1])))";
-    const std::string seen = rate.is_null() ? "0 * " + pairs : pairs + " / sum(" + pairs + " * [1, 1, 1])";
-    moves = matrix_of("{decay} * {m} + (1 - {decay}) * {alpha0} + " + seen, known, 3);
-    before = now;
-    const Json moved = asked("{m} * ({now} / (transpose({m}) * [1, 1, 1]))", with(known, {{"m", moves}}));
-    next = asked("{v} / sum({v})", {{"v", moved}});
-    predicted.push_back(next);
-  }
-  return {{"predicted_after_each", predicted}, {"alpha_final", moves}, {"score", next[1]}};
-}
-
 void register_choices(Registry& registry) {
-  registry.add("dps_filter", dynamics);
-  registry.add("xrpo_halfwidth",
-               rules({{"h", "student_t_quantile(0.5 + {conf} / 2, {n} - 1) * {s} / sqrt({n})"},
-                      {"reduction", "student_t_quantile(0.5 + {conf} / 2, {n} - 1) * {s} / sqrt({n}) - "
-                                    "student_t_quantile(0.5 + {conf} / 2, {n}) * {s} / sqrt({n} + 1)"}}));
   registry.add("vigor_budget", vigor_budget);
   registry.add("vigor_select", vigor_select);
   registry.add("vigor_speedup",
@@ -357,6 +317,10 @@ void register_choices(Registry& registry) {
   registry.add("adarft_target",
                rule("clamp({T} + {eta} * tanh({alpha} * ({mean_reward} - {beta})), {d_min}, {d_max})"));
   registry.add("sec_update", bandit);
+  registry.add("xrpo_halfwidth",
+               rules({{"h", "student_t_quantile(0.5 + {conf} / 2, {n} - 1) * {s} / sqrt({n})"},
+                      {"reduction", "student_t_quantile(0.5 + {conf} / 2, {n} - 1) * {s} / sqrt({n}) - "
+                                    "student_t_quantile(0.5 + {conf} / 2, {n}) * {s} / sqrt({n} + 1)"}}));
   registry.add("salt_adaptive_k", rule("max({k_min}, min(round_even({rho} * {pr}), {k_max}, {batch} - 1))"));
   registry.add("replay_fill", replay);
 }
