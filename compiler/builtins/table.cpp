@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "compiler/builtins/functions.h"
 
@@ -122,9 +123,12 @@ Function implementation(std::string_view name) {
   return found == entries.end() ? nullptr : found->function;
 }
 
-std::vector<Function> implementations() {
-  std::vector<Function> all;
-  for (const lang::Builtin& row : lang::builtins()) all.push_back(implementation(row.name));
+std::span<const Function> implementations() {
+  static const std::vector<Function> all = [] {
+    std::vector<Function> made;
+    for (const lang::Builtin& row : lang::builtins()) made.push_back(implementation(row.name));
+    return made;
+  }();
   return all;
 }
 

@@ -1,8 +1,8 @@
 // From the name of a built-in (lang/builtins.h) to the function that computes it.
 #pragma once
 
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "compiler/builtins/value.h"
 #include "lang/builtins.h"
@@ -15,7 +15,7 @@ inline constexpr std::size_t most_arguments = 8;
 Function implementation(std::string_view name);
 
 // All of lang::builtins(), by index.
-std::vector<Function> implementations();
+std::span<const Function> implementations();
 
 // A call as the engines see it: an undefined argument gives an undefined result without a call; a real result that is
 // not finite is a fault.

@@ -215,7 +215,7 @@ class Evaluator final : public Executable {
 
  private:
   const lang::Program& program_;
-  std::vector<Function> functions_;
+  std::span<const Function> functions_;
   std::vector<bool> walkable_;
   bool hit_walkable_ = false;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/builtins/value.h"
+#include "compiler/kernel.h"
 #include "compiler/native/emit.h"
 #include "lang/builtins.h"
 
@@ -27,6 +28,8 @@ struct Request {
   const lang::Program* program = nullptr;
   Optimize level = Optimize::Full;
   std::optional<Listing> listing;                   // text instead of an executable
+  const BatchShape* shape = nullptr;                // a kernel of `handler` instead of an executable
+  int handler = 0;
   std::span<const lang::Builtin> rows;
   std::span<const Function> functions;              // by row
   std::span<const Symbol> symbols;
@@ -34,6 +37,7 @@ struct Request {
 
 struct Reply {
   std::unique_ptr<Executable> executable;
+  std::unique_ptr<Kernel> kernel;                   // none where the handler is not made for it
   std::string text;
   std::optional<Error> error;
 };

@@ -1,4 +1,5 @@
 // The one function that liballot_native.so exports.
+#include "compiler/native/lanes.h"
 #include "compiler/native/session.h"
 #include "compiler/outcome.h"
 
@@ -37,6 +38,28 @@ class Native final : public Executable {
   Session::Code code_;
 };
 
+struct Held final : Kernel {
+  Held(std::shared_ptr<Session> session, Session::Code code) : session_(std::move(session)), code_(std::move(code)) {
+    run = reinterpret_cast<KernelFunction>(code_.functions.front());
+    lanes = Session::lanes;
+  }
+  ~Held() override { session_->remove(*code_.library); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  std::shared_ptr<Session> session_;
+  Session::Code code_;
+};
+
+void serve_kernel(const Request& request, const std::shared_ptr<Session>& session, Reply& reply) {
+  const auto& handler = request.program->handlers[static_cast<std::size_t>(request.handler)];
+  if (!can_vectorise(request, handler, *request.shape)) return;
+  Result<Session::Code> code = session->compile_kernel(request);
+  if (code) reply.kernel = std::make_unique<Held>(session, *std::move(code));
+  else reply.error = code.error();
+}
+
 void serve(const Request& request, Reply& reply) {
   Result<std::shared_ptr<Session>> session = Session::get(request);
   if (!session) {
@@ -47,6 +70,10 @@ void serve(const Request& request, Reply& reply) {
     Result<std::string> text = (*session)->emit(request);
     if (text) reply.text = *std::move(text);
     else reply.error = text.error();
+    return;
+  }
+  if (request.shape != nullptr) {
+    serve_kernel(request, *session, reply);
     return;
   }
   Result<Session::Code> code = (*session)->compile(request);

@@ -11,6 +11,7 @@
 #include "compiler/allotment.h"
 #include "compiler/builtins/table.h"
 #include "compiler/native/abi.h"
+#include "compiler/native/kernels.h"
 #include "runtime/math/sum.h"
 
 namespace allot::compiler {
@@ -108,17 +109,13 @@ Result<Entry> load() {
   return reinterpret_cast<Entry>(entry);
 }
 
-Result<native::Reply> request(const lang::Program& program, Optimize level, std::optional<Listing> listing) {
+// What is asked for stands in `asked`; what every request needs is added here.
+Result<native::Reply> request(native::Request asked) {
   static const Result<Entry> entry = load();
   if (!entry) return entry.error();
-  const std::vector<Function> functions = implementations();
-  const std::vector<native::Symbol> callable = symbols();
-  native::Request asked;
-  asked.program = &program;
-  asked.level = level;
-  asked.listing = listing;
+  static const std::vector<native::Symbol> callable = symbols();
   asked.rows = lang::builtins();
-  asked.functions = functions;
+  asked.functions = implementations();
   asked.symbols = callable;
   native::Reply reply;
   (*entry)(asked, reply);
@@ -129,15 +126,33 @@ Result<native::Reply> request(const lang::Program& program, Optimize level, std:
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const lang::Program& program, Optimize level) {
-  Result<native::Reply> reply = request(program, level, std::nullopt);
+  native::Request asked;
+  asked.program = &program;
+  asked.level = level;
+  Result<native::Reply> reply = request(asked);
   if (!reply) return reply.error();
   return std::move(reply->executable);
 }
 
 Result<std::string> emit(const lang::Program& program, Listing listing, Optimize level) {
-  Result<native::Reply> reply = request(program, level, listing);
+  native::Request asked;
+  asked.program = &program;
+  asked.level = level;
+  asked.listing = listing;
+  Result<native::Reply> reply = request(asked);
   if (!reply) return reply.error();
   return std::move(reply->text);
+}
+
+Result<std::unique_ptr<Kernel>> native::compile_kernel(const lang::Program& program, int handler,
+                                                       const BatchShape& shape) {
+  native::Request asked;
+  asked.program = &program;
+  asked.handler = handler;
+  asked.shape = &shape;
+  Result<native::Reply> reply = request(asked);
+  if (!reply) return reply.error();
+  return std::move(reply->kernel);
 }
 
 }  // namespace allot::compiler

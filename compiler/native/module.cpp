@@ -3,6 +3,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/GVN.h>
@@ -10,6 +11,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/depth.h"
+#include "compiler/native/lanes.h"
 #include "compiler/native/lowering.h"
 
 namespace allot::compiler::native {
@@ -21,15 +23,47 @@ Error too_large(const Request& request, const lang::Handler& handler) {
           "it runs in the evaluator; fewer `let`s used under different conditions make it smaller"};
 }
 
+std::unique_ptr<llvm::Module> empty_module(const Request& request, llvm::TargetMachine& machine,
+                                           llvm::LLVMContext& context) {
+  auto module = std::make_unique<llvm::Module>(request.program->name, context);
+  module->setDataLayout(machine.createDataLayout());
+  module->setTargetTriple(machine.getTargetTriple().str());
+  return module;
+}
+
+Result<void> verify(const llvm::Module& module, const lang::Program& program) {
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (!llvm::verifyModule(module, &stream)) return {};
+  return Error{"The compiler made a broken module of the policy " + program.name + ": " + complaint,
+               "report this with the policy; it runs in the evaluator"};
+}
+
+struct Host {
+  std::string name;
+  std::string features;        // "+avx2,-avx512f,…"
+  bool converts_i64 = false;   // vectors of int64 to double in one instruction
+};
+
+Host this_machine() {
+  Host host;
+  host.name = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+  for (const auto& feature : found) {
+    if (!host.features.empty()) host.features += ',';
+    host.features += (feature.second ? "+" : "-") + feature.first().str();
+  }
+  host.converts_i64 = found.lookup("avx512dq");
+  return host;
+}
+
 }  // namespace
 
 std::string handler_name(std::size_t index) { return "handler_" + std::to_string(index); }
 
 Result<std::unique_ptr<llvm::Module>> lower(const Request& request, llvm::TargetMachine& machine,
                                             llvm::LLVMContext& context) {
-  auto module = std::make_unique<llvm::Module>(request.program->name, context);
-  module->setDataLayout(machine.createDataLayout());
-  module->setTargetTriple(machine.getTargetTriple().str());
+  auto module = empty_module(request, machine, context);
   const lang::Program& program = *request.program;
   const auto add = [&](const lang::Handler& handler, const std::string& name, bool whole) {
     if (depth(handler) > max_depth) return false;
@@ -43,11 +77,20 @@ Result<std::unique_ptr<llvm::Module>> lower(const Request& request, llvm::Target
   }
   if (program.hit && !program.hit->effects.empty() && !add(*program.hit, hit_name, false))
     return too_large(request, *program.hit);
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (llvm::verifyModule(*module, &stream))
-    return Error{"The compiler made a broken module of the policy " + program.name + ": " + complaint,
-                 "report this with the policy; it runs in the evaluator"};
+  if (Result<void> fine = verify(*module, program); !fine) return fine.error();
+  return module;
+}
+
+Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm::TargetMachine& machine,
+                                                   llvm::LLVMContext& context, unsigned lanes) {
+  auto module = empty_module(request, machine, context);
+  static const Host host = this_machine();
+  Lanes lowering(*module, request, request.program->handlers[static_cast<std::size_t>(request.handler)],
+                 *request.shape, lanes, host.converts_i64);
+  llvm::Function* const kernel = lowering.kernel(kernel_name);
+  kernel->addFnAttr("target-cpu", host.name);
+  kernel->addFnAttr("target-features", host.features);
+  if (Result<void> fine = verify(*module, *request.program); !fine) return fine.error();
   return module;
 }
 

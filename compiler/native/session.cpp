@@ -44,9 +44,9 @@ const char* baseline(const llvm::Triple& triple) {
 Result<std::shared_ptr<Session>> Session::get(const Request& request) {
   static std::mutex mutex;
   // Never destroyed: executables may outlive every static object.
-  static auto& running = *new std::weak_ptr<Session>;
+  static auto& running = *new std::shared_ptr<Session>;
   const std::lock_guard lock(mutex);
-  if (std::shared_ptr<Session> session = running.lock()) return session;
+  if (running != nullptr) return running;
   std::shared_ptr<Session> session(new Session);
   if (Result<void> started = session->start(request); !started) return started.error();
   running = session;
@@ -120,6 +120,27 @@ Result<Session::Code> Session::compile(const Request& request) {
   if (request.level == Optimize::Full) optimize(**module, *machine_);
 
   const lang::Program& program = *request.program;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program.handlers.size(); ++i) names.push_back(handler_name(i));
+  if (program.hit && !program.hit->effects.empty()) names.push_back(hit_name);
+  return link(program, *std::move(module), std::move(context), names);
+}
+
+Result<Session::Code> Session::compile_kernel(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  const Compiling naming(*request.program);
+  select(Optimize::Full);
+  auto context = std::make_unique<llvm::LLVMContext>();
+  Result<std::unique_ptr<llvm::Module>> module = lower_kernel(request, *machine_, *context, lanes);
+  if (!module) return module.error();
+  optimize(**module, *machine_);
+  return link(*request.program, *std::move(module), std::move(context), {kernel_name});
+}
+
+// Machine code of a module, and the addresses of the functions so named.
+Result<Session::Code> Session::link(const lang::Program& program, std::unique_ptr<llvm::Module> module,
+                                    std::unique_ptr<llvm::LLVMContext> context,
+                                    const std::vector<std::string>& names) {
   auto& session = jit_->getExecutionSession();
   llvm::orc::JITDylib& library =
       session.createBareJITDylib(program.name + "." + program.hash + "." + std::to_string(versions_++));
@@ -130,12 +151,9 @@ Result<Session::Code> Session::compile(const Request& request) {
     return failed(what, std::move(error));
   };
   if (llvm::Error error =
-          jit_->addIRModule(library, llvm::orc::ThreadSafeModule(std::move(*module), std::move(context))))
+          jit_->addIRModule(library, llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
     return give_up(std::move(error));
   Code code{&library, {}};
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < program.handlers.size(); ++i) names.push_back(handler_name(i));
-  if (program.hit && !program.hit->effects.empty()) names.push_back(hit_name);
   for (const std::string& name : names) {
     auto address = jit_->lookup(library, name);
     if (!address) return give_up(address.takeError());

@@ -1,5 +1,5 @@
-// The one LLVM session of the process: target machine, JIT, and the names that machine code may use. It lives as long
-// as an executable does; executables hold it.
+// The one LLVM session of the process: target machine, JIT, and the names that machine code may use. It is made at the
+// first compile, which costs as much as several policies, and then stays.
 #pragma once
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -24,6 +24,9 @@ class Session {
     std::vector<void*> functions;
   };
   Result<Code> compile(const Request& request);
+  // The KernelFunction of one handler, for this very machine.
+  Result<Code> compile_kernel(const Request& request);
+  static constexpr unsigned lanes = 8;
   void remove(llvm::orc::JITDylib& library);
   Result<std::string> emit(const Request& request);
 
@@ -31,6 +34,8 @@ class Session {
   Session() = default;
   Result<void> start(const Request& request);
   void select(Optimize level);
+  Result<Code> link(const lang::Program& program, std::unique_ptr<llvm::Module> module,
+                    std::unique_ptr<llvm::LLVMContext> context, const std::vector<std::string>& names);
 
   std::mutex mutex_;   // LLVM's target machine serves one compilation at a time
   std::unique_ptr<llvm::TargetMachine> machine_;

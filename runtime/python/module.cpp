@@ -12,6 +12,7 @@
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
+#include "runtime/python/decider.h"
 #include "runtime/python/largest_group.h"
 
 namespace nb = nanobind;
@@ -220,7 +221,8 @@ void bind_engine(nb::module_& module) {
 NB_MODULE(_allot, module) {
   module.doc() = "The Allot engine: a policy file decides where rollouts go.";
   module.attr("__version__") = ALLOT_VERSION;
-  nb::exception<HostError>(module, "Error", PyExc_RuntimeError);
+  const nb::exception<HostError> error(module, "Error", PyExc_RuntimeError);
+  if (!allot::python::add_decider(module.ptr(), error.ptr())) throw nb::python_error();
   bind_orders(module);
   bind_engine(module);
   module.def("largest_group", &bound_of_groups, "policy"_a, "parameters"_a, "group_size"_a,

@@ -1,0 +1,279 @@
+#include "compiler/native/lanes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/depth.h"
+#include "compiler/kernel.h"
+
+namespace allot::compiler::native {
+
+using lang::Base;
+using lang::NodeId;
+using lang::Op;
+
+namespace {
+
+constexpr std::size_t most_nodes = 20'000;
+
+bool inlined(std::string_view name) {
+  return name == "abs" || name == "min" || name == "max" || name == "clamp" || name == "sqrt";
+}
+
+// Whether all that rules and effects may ask for can be written without a jump.
+class Look {
+ public:
+  Look(const Request& request, const lang::Handler& handler, const BatchShape& shape)
+      : request_(request), handler_(handler), shape_(shape) {}
+
+  bool fine(NodeId id) {
+    if (id < 0) return true;
+    const lang::Node& node = handler_.nodes[static_cast<std::size_t>(id)];
+    if (node.type.vector() || node.type.base == Base::Beta || node.type.base == Base::String) return false;
+    if (!fine(node)) return false;
+    return std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return fine(arg); });
+  }
+
+ private:
+  bool fine(const lang::Node& node) {
+    const auto index = static_cast<std::size_t>(node.index);
+    const auto given = [](ColumnKind kind) { return kind != ColumnKind::None && kind != ColumnKind::Cells; };
+    switch (node.op) {
+      case Op::Read: return given(shape_.reads[index].kind);
+      case Op::State: return index < shape_.states.size() && given(shape_.states[index].kind);
+      case Op::Let: return !seen_.insert(node.index).second || fine(handler_.lets[index].value);
+      case Op::Call: return inlined(request_.rows[index].name);
+      case Op::Modulo: return node.type.base == Base::Int;
+      case Op::Constant: case Op::Parameter: case Op::Scope: case Op::Not: case Op::Negate: case Op::Add:
+      case Op::Subtract: case Op::Multiply: case Op::Divide: case Op::Less: case Op::LessEqual: case Op::Greater:
+      case Op::GreaterEqual: case Op::Equal: case Op::NotEqual: case Op::And: case Op::Or: case Op::If:
+      case Op::Coalesce: case Op::IsUndefined: case Op::Assume: case Op::ToReal: return true;
+      default: return false;
+    }
+  }
+
+  const Request& request_;
+  const lang::Handler& handler_;
+  const BatchShape& shape_;
+  std::set<std::int32_t> seen_;
+};
+
+}  // namespace
+
+bool can_vectorise(const Request& request, const lang::Handler& handler, const BatchShape& shape) {
+  if (handler.keys >= 0 || handler.nodes.size() > most_nodes || depth(handler) > max_depth) return false;
+  Look look(request, handler, shape);
+  for (const lang::Rule& rule : handler.rules) {
+    if (!look.fine(rule.condition)) return false;
+    for (const auto& place : {&lang::VerdictTemplate::mask, &lang::VerdictTemplate::subset,
+                              &lang::VerdictTemplate::readmitted, &lang::VerdictTemplate::scores,
+                              &lang::VerdictTemplate::advantages, &lang::VerdictTemplate::weights}) {
+      if (rule.verdict.*place >= 0) return false;
+    }
+    for (const NumberPlace& place : number_places) {
+      if (!look.fine(rule.verdict.*place.node)) return false;
+    }
+  }
+  return std::all_of(handler.effects.begin(), handler.effects.end(), [&](const lang::Effect& effect) {
+    const bool harmless = effect.kind == lang::EffectKind::Report || effect.kind == lang::EffectKind::Warn;
+    return harmless && look.fine(effect.value);
+  });
+}
+
+Lanes::Lanes(llvm::Module& module, const Request& request, const lang::Handler& handler, const BatchShape& shape,
+             unsigned lanes, bool converts_i64)
+    : module_(module), request_(request), handler_(handler), shape_(shape), lanes_(lanes), converts_i64_(converts_i64),
+      ir_(module.getContext()), before_(module.getContext()) {
+  lets_.resize(handler.lets.size());
+}
+
+llvm::Value* Lanes::pointer_at(llvm::IRBuilder<>& ir, llvm::Value* base, std::uint64_t offset) {
+  return ir.CreateLoad(ir.getPtrTy(), ir.CreateConstGEP1_64(ir.getInt8Ty(), base, offset));
+}
+
+llvm::Function* Lanes::kernel(const std::string& name) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* const i64 = ir_.getInt64Ty();
+  auto* const function =
+      llvm::Function::Create(llvm::FunctionType::get(i64, {ir_.getPtrTy(), i64, i64}, false),
+                             llvm::Function::ExternalLinkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->setUWTableKind(llvm::UWTableKind::Default);
+  auto* const entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto* const loop = llvm::BasicBlock::Create(context, "rows", function);
+  auto* const end = llvm::BasicBlock::Create(context, "end", function);
+  llvm::Value* const frame = function->getArg(0);
+  before_.SetInsertPoint(entry);
+  parameters_ = pointer_at(before_, frame, offsetof(KernelFrame, parameters));
+  reads_ = pointer_at(before_, frame, offsetof(KernelFrame, reads));
+  states_ = pointer_at(before_, frame, offsetof(KernelFrame, states));
+  rules_ = pointer_at(before_, frame, offsetof(KernelFrame, rules));
+  numbers_ = pointer_at(before_, frame, offsetof(KernelFrame, numbers));
+  before_.SetInsertPoint(before_.CreateBr(loop));
+
+  ir_.SetInsertPoint(loop);
+  llvm::PHINode* const row = ir_.CreatePHI(i64, 2, "row");
+  llvm::PHINode* const some = ir_.CreatePHI(wide(ir_.getInt1Ty()), 2, "again");
+  row->addIncoming(function->getArg(1), entry);
+  some->addIncoming(llvm::Constant::getNullValue(some->getType()), entry);
+  row_ = row;
+  rules();
+  llvm::Value* const all = again_ == nullptr ? some : ir_.CreateOr(some, again_);
+  llvm::Value* const next = ir_.CreateAdd(row, ir_.getInt64(lanes_));
+  row->addIncoming(next, loop);
+  some->addIncoming(all, loop);
+  ir_.CreateCondBr(ir_.CreateICmpSLT(next, function->getArg(2)), loop, end);
+
+  ir_.SetInsertPoint(end);
+  llvm::Value* const any = ir_.CreateOrReduce(all);
+  ir_.CreateRet(ir_.CreateZExt(any, i64));
+  return function;
+}
+
+// Rules in order: the first that holds answers. A fault counts where no rule before it has answered.
+void Lanes::rules() {
+  llvm::Value* code = constant(std::int64_t{-1});
+  Mask open = llvm::Constant::getAllOnesValue(wide(ir_.getInt1Ty()));
+  std::vector<Lane> numbers(number_count);
+  for (std::size_t i = 0; i < handler_.rules.size(); ++i) {
+    const lang::Rule& rule = handler_.rules[i];
+    Mask answers = open;
+    if (rule.condition >= 0) {
+      const Lane condition = emit(rule.condition);
+      again_ = either(again_, only(open, condition.fault));
+      answers = ir_.CreateAnd(open, condition.bits);
+      if (condition.defined != nullptr) answers = ir_.CreateAnd(answers, condition.defined);
+    }
+    code = ir_.CreateSelect(answers, constant(static_cast<std::int64_t>(i)), code);
+    for (std::size_t n = 0; n < number_count; ++n) {
+      const NodeId id = rule.verdict.*number_places[n].node;
+      if (id < 0) continue;
+      Lane value = emit(id);
+      settle(value);
+      again_ = either(again_, only(answers, value.fault));
+      if (!shape_.operands) continue;
+      Lane& kept = numbers[n];
+      llvm::Value* const bits = ir_.CreateBitCast(value.bits, wide(ir_.getInt64Ty()));
+      Mask const defined = value.defined == nullptr ? answers : ir_.CreateAnd(answers, value.defined);
+      kept.bits = ir_.CreateSelect(defined, bits, kept.bits == nullptr ? constant(std::int64_t{0}) : kept.bits);
+      kept.defined = kept.defined == nullptr ? defined : ir_.CreateOr(kept.defined, defined);
+    }
+    if (rule.condition < 0) break;
+    open = ir_.CreateAnd(open, ir_.CreateNot(answers));
+  }
+  for (const lang::Effect& effect : handler_.effects) {
+    Lane value = emit(effect.value);
+    settle(value);
+    again_ = either(again_, value.fault);
+  }
+  if (again_ != nullptr) code = ir_.CreateSelect(again_, constant(std::int64_t{ask_again}), code);
+  write(code);
+  for (std::size_t n = 0; shape_.operands && n < number_count; ++n) {
+    llvm::Value* const record = before_.CreateConstGEP1_64(before_.getInt8Ty(), numbers_, n * sizeof(Numbers));
+    llvm::Value* const bits = pointer_at(before_, record, offsetof(Numbers, bits));
+    llvm::Value* const defined = pointer_at(before_, record, offsetof(Numbers, defined));
+    llvm::Type* const i8 = ir_.getInt8Ty();
+    llvm::Value* const none = llvm::Constant::getNullValue(wide(i8));
+    const bool given = numbers[n].bits != nullptr;
+    ir_.CreateAlignedStore(given ? numbers[n].bits : constant(std::int64_t{0}), row_of(bits, ir_.getInt64Ty()),
+                           llvm::MaybeAlign(8));
+    ir_.CreateAlignedStore(given ? ir_.CreateZExt(numbers[n].defined, wide(i8)) : none, row_of(defined, i8),
+                           llvm::MaybeAlign(1));
+  }
+}
+
+void Lanes::write(llvm::Value* code) {
+  llvm::Type* const type = shape_.narrow ? ir_.getInt8Ty() : ir_.getInt32Ty();
+  ir_.CreateAlignedStore(ir_.CreateTrunc(code, wide(type)), row_of(rules_, type),
+                         llvm::MaybeAlign(shape_.narrow ? 1 : 4));
+}
+
+llvm::Value* Lanes::row_of(llvm::Value* values, llvm::Type* element) { return ir_.CreateGEP(element, values, row_); }
+
+// One cell for all rows; loaded once.
+Lane Lanes::fixed(Base base, llvm::Value* cell) {
+  llvm::IRBuilder<>& ir = before_;
+  llvm::Type* const i64 = ir.getInt64Ty();
+  Lane lane;
+  lane.base = base;
+  llvm::Value* const kept =
+      ir.CreateLoad(i64, ir.CreateConstGEP1_64(ir.getInt8Ty(), cell, offsetof(Cell, defined)));
+  llvm::Value* defined = ir.CreateICmpNE(kept, ir.getInt64(0));
+  llvm::Value* bits = base == Base::Real ? ir.CreateLoad(ir.getDoubleTy(), cell) : ir.CreateLoad(i64, cell);
+  if (base == Base::Bool) bits = ir.CreateICmpNE(bits, ir.getInt64(0));
+  lane.bits = ir.CreateVectorSplat(lanes_, bits);
+  if (base == Base::Real) {
+    llvm::Value* const size = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, bits);
+    defined = ir.CreateAnd(defined, ir.CreateFCmpOLT(size, llvm::ConstantFP::getInfinity(ir.getDoubleTy())));
+    lane.bound = std::numeric_limits<double>::max();
+  } else if (base != Base::Bool) {
+    lane.bound = 0x1p63;
+  }
+  lane.defined = ir.CreateVectorSplat(lanes_, defined);
+  return lane;
+}
+
+Lane Lanes::loaded(const ColumnShape& shape, llvm::Value* values, Base base) {
+  const auto load = [&](llvm::Type* element, unsigned align) {
+    return ir_.CreateAlignedLoad(wide(element), row_of(values, element), llvm::MaybeAlign(align));
+  };
+  Lane lane;
+  lane.base = base;
+  switch (shape.kind) {
+    case ColumnKind::Real64:
+    case ColumnKind::Real32: {
+      const bool half = shape.kind == ColumnKind::Real32;
+      lane.bits = half ? ir_.CreateFPExt(load(ir_.getFloatTy(), 4), wide(ir_.getDoubleTy())) : load(ir_.getDoubleTy(), 8);
+      lane.bound = half ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+      lane.defined = ir_.CreateNot(not_finite(lane.bits));
+      break;
+    }
+    case ColumnKind::Int64:
+      lane.bits = load(ir_.getInt64Ty(), 8);
+      lane.bound = 0x1p63;
+      break;
+    case ColumnKind::Int32:
+      lane.bits = ir_.CreateSExt(load(ir_.getInt32Ty(), 4), wide(ir_.getInt64Ty()));
+      lane.bound = 0x1p31;
+      break;
+    default:
+      lane.bits = ir_.CreateICmpNE(load(ir_.getInt8Ty(), 1), llvm::Constant::getNullValue(wide(ir_.getInt8Ty())));
+  }
+  return lane;
+}
+
+Lane Lanes::column(const ColumnShape& shape, llvm::Value* facts, const lang::Type& type) {
+  llvm::Value* const values = pointer_at(before_, facts, offsetof(Facts, values));
+  Lane lane = shape.kind == ColumnKind::Same ? fixed(type.base, values) : loaded(shape, values, type.base);
+  if (shape.gaps) {
+    llvm::Type* const i8 = ir_.getInt8Ty();
+    llvm::Value* const bytes = row_of(pointer_at(before_, facts, offsetof(Facts, defined)), i8);
+    llvm::Value* const there = ir_.CreateAlignedLoad(wide(i8), bytes, llvm::MaybeAlign(1));
+    lane.defined = both(lane.defined, ir_.CreateICmpNE(there, llvm::Constant::getNullValue(wide(i8))));
+  }
+  return must_exist(lane, type);
+}
+
+Lanes::Mask Lanes::both(Mask a, Mask b) {
+  if (a == nullptr) return b;
+  return b == nullptr ? a : ir_.CreateAnd(a, b);
+}
+
+Lanes::Mask Lanes::either(Mask a, Mask b) {
+  if (a == nullptr) return b;
+  return b == nullptr ? a : ir_.CreateOr(a, b);
+}
+
+Lanes::Mask Lanes::only(Mask where, Mask fault) {
+  if (fault == nullptr || where == nullptr) return fault;
+  return ir_.CreateAnd(where, fault);
+}
+
+Lanes::Mask Lanes::choose(Mask condition, Mask a, Mask b, bool otherwise) {
+  if (a == b) return a;
+  llvm::Type* const type = wide(ir_.getInt1Ty());
+  llvm::Value* const left = otherwise ? llvm::Constant::getAllOnesValue(type) : llvm::Constant::getNullValue(type);
+  return ir_.CreateSelect(condition, a == nullptr ? left : a, b == nullptr ? left : b);
+}
+
+}  // namespace allot::compiler::native

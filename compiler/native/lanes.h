@@ -1,0 +1,104 @@
+// One handler for several rows side by side: straight-line LLVM IR over vectors, without a jump.
+//
+// Nothing in a rule has an effect, so both sides of every branch are computed and the value is chosen. What may fault
+// does not stop: `fault` marks the lanes in which the evaluator would, or might, and such rows are asked again by
+// themselves. So a mark too many costs time, never a wrong answer. Two things keep marks and their tests few:
+//   - `bound`: no value is larger in size, so most sums of counts cannot overflow and need no test;
+//   - `doubtful`: a real that is not finite stays so under + − × and as a numerator, so it is tested where the chain ends.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/batch.h"
+#include "compiler/native/abi.h"
+
+namespace allot::compiler::native {
+
+struct Lane {
+  llvm::Value* bits = nullptr;      // <n x double>, <n x i64>, <n x i1> by base
+  llvm::Value* defined = nullptr;   // <n x i1>; nullptr: everywhere
+  llvm::Value* fault = nullptr;     // <n x i1>; nullptr: nowhere
+  lang::Base base = lang::Base::Real;
+  double bound = std::numeric_limits<double>::infinity();
+  bool doubtful = false;
+};
+
+// Whether the handler can be written so.
+bool can_vectorise(const Request& request, const lang::Handler& handler, const BatchShape& shape);
+
+class Lanes {
+ public:
+  Lanes(llvm::Module& module, const Request& request, const lang::Handler& handler, const BatchShape& shape,
+        unsigned lanes, bool converts_i64);
+
+  // A KernelFunction (compiler/kernel.h).
+  llvm::Function* kernel(const std::string& name);
+
+ private:
+  using Mask = llvm::Value*;
+
+  // lanes.cpp
+  const lang::Node& node(lang::NodeId id) const { return handler_.nodes[static_cast<std::size_t>(id)]; }
+  llvm::Value* pointer_at(llvm::IRBuilder<>& ir, llvm::Value* base, std::uint64_t offset);
+  llvm::Value* splat(llvm::Value* value) { return ir_.CreateVectorSplat(lanes_, value); }
+  llvm::Type* wide(llvm::Type* type) { return llvm::FixedVectorType::get(type, lanes_); }
+  llvm::Value* constant(double value) { return splat(llvm::ConstantFP::get(ir_.getDoubleTy(), value)); }
+  llvm::Value* constant(std::int64_t value) { return splat(ir_.getInt64(static_cast<std::uint64_t>(value))); }
+  Lane fixed(lang::Base base, llvm::Value* cell);
+  Lane column(const ColumnShape& shape, llvm::Value* facts, const lang::Type& type);
+  Lane loaded(const ColumnShape& shape, llvm::Value* values, lang::Base base);
+  llvm::Value* row_of(llvm::Value* values, llvm::Type* element);
+  void rules();
+  void write(llvm::Value* code);
+
+  // Masks, where nullptr is the one that a Lane leaves out.
+  Mask both(Mask a, Mask b);         // of defined
+  Mask either(Mask a, Mask b);       // of faults
+  Mask only(Mask where, Mask fault); // a fault counts in these lanes; nullptr: everywhere
+  Mask choose(Mask condition, Mask a, Mask b, bool otherwise);
+
+  // lane_values.cpp
+  Lane emit(lang::NodeId id);
+  Lane must_exist(Lane lane, const lang::Type& type);
+  void settle(Lane& lane);
+  llvm::Value* not_finite(llvm::Value* value);
+  llvm::Value* to_real(const Lane& lane);
+  Lane constant(lang::NodeId id);
+  Lane state(lang::NodeId id);
+  Lane let(lang::NodeId id);
+  Lane unary(lang::NodeId id);
+  Lane arithmetic(lang::NodeId id);
+  void whole(lang::Op op, const Lane& left, const Lane& right, Lane& result);
+  void real(lang::Op op, Lane& left, Lane& right, Lane& result);
+  Lane comparison(lang::NodeId id);
+  Lane logical(lang::NodeId id);
+  Lane choose(lang::NodeId id);
+  Lane coalesce(lang::NodeId id);
+  Lane call(lang::NodeId id);
+  llvm::Value* extreme(bool smallest, lang::Base base, llvm::Value* a, llvm::Value* b);
+
+  llvm::Module& module_;
+  const Request& request_;
+  const lang::Handler& handler_;
+  const BatchShape& shape_;
+  unsigned lanes_;
+  bool converts_i64_;
+  llvm::IRBuilder<> ir_;          // in the loop
+  llvm::IRBuilder<> before_;      // before it: what is the same for all rows
+  llvm::Value* row_ = nullptr;
+  llvm::Value* parameters_ = nullptr;
+  llvm::Value* reads_ = nullptr;
+  llvm::Value* states_ = nullptr;
+  llvm::Value* rules_ = nullptr;
+  llvm::Value* numbers_ = nullptr;
+  std::vector<std::optional<Lane>> lets_;
+  Mask again_ = nullptr;          // rows that must be asked again
+};
+
+}  // namespace allot::compiler::native
