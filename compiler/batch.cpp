@@ -85,7 +85,10 @@ class Loop : public Batch {
     row.before.resize(std::max(row.before.size(), shape_.states.size()));
     row.after.resize(row.before.size());
     row.states.resize(row.before.size());
-    for (std::size_t i = 0; i < row.states.size(); ++i) row.states[i] = {&row.before[i], &row.after[i], 1};
+    for (std::size_t i = 0; i < shape_.states.size(); ++i) {
+      const bool given = shape_.states[i].kind != ColumnKind::None;
+      row.states[i] = given ? StateView{&row.before[i], &row.after[i], 1} : StateView{};
+    }
     return row;
   }
 
@@ -151,6 +154,7 @@ class Vectorised final : public Loop {
 };
 
 bool fits(ColumnKind kind, const lang::Type& type) {
+  if (type.vector()) return kind == ColumnKind::None;
   switch (kind) {
     case ColumnKind::None: case ColumnKind::Same: case ColumnKind::Cells: return true;
     case ColumnKind::Real64: case ColumnKind::Real32: return type.base == Base::Real;

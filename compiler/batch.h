@@ -32,7 +32,7 @@ struct ColumnShape {
 struct BatchShape {
   std::vector<ColumnShape> reads;    // as many as Handler::reads
   // As many as Program::states, or none. In a handler of one group or rollout a state has one value, so it can be a
-  // column: state before the handler, and inputs of the host. Nothing can be remembered then.
+  // column: state before the handler, and inputs of the host. What is remembered is then not told.
   std::vector<ColumnShape> states;
   bool operands = false;             // the numbers of the verdicts are wanted
   bool narrow = true;                // rules as int8, of which there are at most 126; else as int32

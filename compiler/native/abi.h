@@ -14,7 +14,7 @@
 
 namespace allot::compiler::native {
 
-inline constexpr std::uint32_t abi_version = 2;
+inline constexpr std::uint32_t abi_version = 3;
 inline constexpr const char* entry_name = "allot_native_compile";
 
 // What machine code may call: exactly these, by name.

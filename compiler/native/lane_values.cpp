@@ -27,13 +27,10 @@ Lane Lanes::emit(NodeId id) {
   switch (self.op) {
     case Op::Constant: return constant(id);
     case Op::Parameter:
-      return must_exist(fixed(self.type.base, before_.CreateConstGEP1_64(before_.getInt8Ty(), parameters_,
-                                                                         static_cast<std::uint64_t>(self.index) * sizeof(Cell))),
-                        lang::Type{});
+      return must_exist(fixed(self.type.base, part(parameters_, self.index, sizeof(Cell))), lang::Type{});
     case Op::Read: {
       const auto index = static_cast<std::size_t>(self.index);
-      return column(shape_.reads[index], before_.CreateConstGEP1_64(before_.getInt8Ty(), reads_, index * sizeof(Facts)),
-                    self.type);
+      return column(shape_.reads[index], part(reads_, self.index, sizeof(Facts)), self.type);
     }
     case Op::State: return state(id);
     case Op::Let: return let(id);
@@ -108,8 +105,7 @@ Lane Lanes::let(NodeId id) {
 Lane Lanes::state(NodeId id) {
   const Node& self = node(id);
   const auto index = static_cast<std::size_t>(self.index);
-  llvm::Value* const facts = before_.CreateConstGEP1_64(before_.getInt8Ty(), states_, index * sizeof(Facts));
-  Lane found = column(shape_.states[index], facts, self.type);
+  Lane found = column(shape_.states[index], part(states_, self.index, sizeof(Facts)), self.type);
   if (self.args.empty()) return found;
   Lane key = emit(self.args[0]);
   Mask const elsewhere = ir_.CreateICmpNE(key.bits, constant(std::int64_t{0}));
@@ -234,7 +230,8 @@ Lane Lanes::comparison(NodeId id) {
   const bool real = left.base == Base::Real || right.base == Base::Real;
   using P = llvm::CmpInst;
   const auto compare = [&](P::Predicate of_real, P::Predicate of_int) {
-    return real ? ir_.CreateFCmp(of_real, to_real(left), to_real(right)) : ir_.CreateICmp(of_int, left.bits, right.bits);
+    if (real) return ir_.CreateFCmp(of_real, to_real(left), to_real(right));
+    return ir_.CreateICmp(of_int, left.bits, right.bits);
   };
   switch (self.op) {
     case Op::Less: result.bits = compare(P::FCMP_OLT, P::ICMP_SLT); break;

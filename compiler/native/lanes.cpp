@@ -87,6 +87,11 @@ Lanes::Lanes(llvm::Module& module, const Request& request, const lang::Handler& 
   lets_.resize(handler.lets.size());
 }
 
+// One of several records of that size in a row, before the loop.
+llvm::Value* Lanes::part(llvm::Value* records, std::int32_t index, std::size_t size) {
+  return before_.CreateConstGEP1_64(before_.getInt8Ty(), records, static_cast<std::uint64_t>(index) * size);
+}
+
 llvm::Value* Lanes::pointer_at(llvm::IRBuilder<>& ir, llvm::Value* base, std::uint64_t offset) {
   return ir.CreateLoad(ir.getPtrTy(), ir.CreateConstGEP1_64(ir.getInt8Ty(), base, offset));
 }
@@ -169,7 +174,7 @@ void Lanes::rules() {
   if (again_ != nullptr) code = ir_.CreateSelect(again_, constant(std::int64_t{ask_again}), code);
   write(code);
   for (std::size_t n = 0; shape_.operands && n < number_count; ++n) {
-    llvm::Value* const record = before_.CreateConstGEP1_64(before_.getInt8Ty(), numbers_, n * sizeof(Numbers));
+    llvm::Value* const record = part(numbers_, static_cast<std::int32_t>(n), sizeof(Numbers));
     llvm::Value* const bits = pointer_at(before_, record, offsetof(Numbers, bits));
     llvm::Value* const defined = pointer_at(before_, record, offsetof(Numbers, defined));
     llvm::Type* const i8 = ir_.getInt8Ty();
@@ -223,7 +228,8 @@ Lane Lanes::loaded(const ColumnShape& shape, llvm::Value* values, Base base) {
     case ColumnKind::Real64:
     case ColumnKind::Real32: {
       const bool half = shape.kind == ColumnKind::Real32;
-      lane.bits = half ? ir_.CreateFPExt(load(ir_.getFloatTy(), 4), wide(ir_.getDoubleTy())) : load(ir_.getDoubleTy(), 8);
+      lane.bits = load(half ? ir_.getFloatTy() : ir_.getDoubleTy(), half ? 4 : 8);
+      if (half) lane.bits = ir_.CreateFPExt(lane.bits, wide(ir_.getDoubleTy()));
       lane.bound = half ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
       lane.defined = ir_.CreateNot(not_finite(lane.bits));
       break;

@@ -4,7 +4,7 @@
 // does not stop: `fault` marks the lanes in which the evaluator would, or might, and such rows are asked again by
 // themselves. So a mark too many costs time, never a wrong answer. Two things keep marks and their tests few:
 //   - `bound`: no value is larger in size, so most sums of counts cannot overflow and need no test;
-//   - `doubtful`: a real that is not finite stays so under + − × and as a numerator, so it is tested where the chain ends.
+//   - `doubtful`: a real that is not finite stays so under + − × and as a numerator, so it is tested at the end.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -45,6 +45,7 @@ class Lanes {
 
   // lanes.cpp
   const lang::Node& node(lang::NodeId id) const { return handler_.nodes[static_cast<std::size_t>(id)]; }
+  llvm::Value* part(llvm::Value* records, std::int32_t index, std::size_t size);
   llvm::Value* pointer_at(llvm::IRBuilder<>& ir, llvm::Value* base, std::uint64_t offset);
   llvm::Value* splat(llvm::Value* value) { return ir_.CreateVectorSplat(lanes_, value); }
   llvm::Type* wide(llvm::Type* type) { return llvm::FixedVectorType::get(type, lanes_); }

@@ -79,15 +79,16 @@ Result<void> Question::lay_out() {
   before_.assign(program_.states.size(), Cell::undefined());
   after_ = before_;
   for (std::size_t i = 0; i < reads_.size(); ++i) {
-    if (!is_key(asked.reads[i].type)) slots_.push_back({asked.reads[i].text, asked.reads[i].type, &reads_[i], i, false});
+    const lang::ReadKey& read = asked.reads[i];
+    if (!is_key(read.type)) slots_.push_back({read.text, read.type, &reads_[i], i, false});
   }
   std::vector<bool> used(before_.size());
   for (const lang::Node& node : asked.nodes) {
     if (node.op == lang::Op::State) used[static_cast<std::size_t>(node.index)] = true;
   }
   for (std::size_t i = 0; i < before_.size(); ++i) {
-    states_.push_back({&before_[i], &after_[i], 1});
     const lang::State& state = program_.states[i];
+    states_.push_back(used[i] ? compiler::StateView{&before_[i], &after_[i], 1} : compiler::StateView{});
     if (used[i]) slots_.push_back({state.name, state.type, &before_[i], i, true});
   }
   for (const Slot& slot : slots_) {
@@ -105,8 +106,8 @@ Result<void> Question::lay_out() {
 
 std::string Question::fault() const {
   const lang::Span span = handler().nodes[static_cast<std::size_t>(std::max(outcome_.fault_node, 0))].span;
-  return words(outcome_.fault) + " at line " + std::to_string(program_.source->place(span.begin).line) + " of the policy " +
-         program_.name;
+  const int line = program_.source->place(span.begin).line;
+  return words(outcome_.fault) + " at line " + std::to_string(line) + " of the policy " + program_.name;
 }
 
 Result<std::int64_t> Question::decide(const std::vector<Column>& columns, std::int64_t count, std::int8_t* rules) {

@@ -176,7 +176,8 @@ Cell random_cell(Dice& dice, const Type& type, bool wild) {
     case Base::Bool: return Cell::of(dice.once_in(2));
     case Base::Prompt: return Cell::of(std::int64_t{wild && dice.once_in(10) ? 1 : 0});
     default: {
-      const std::int64_t extremes[] = {whole, -whole - 1, -whole, 0, -1, 1LL << 31, -(1LL << 31), (1LL << 53) + 1, 3037000500};
+      const std::int64_t extremes[] = {whole,      -whole - 1,    -whole,          0,         -1,
+                                       1LL << 31, -(1LL << 31), (1LL << 53) + 1, 3037000500};
       if (wild && dice.once_in(4)) return Cell::of(extremes[dice.below(9)]);
       return Cell::of(std::int64_t{dice.below(10) - 3});
     }
