@@ -16,7 +16,7 @@ struct Code {
   std::string_view right;        // the same, accepted
 };
 
-std::span<const Code> syntax_codes();  // codes_syntax.cpp: E0001 to E0099 and E0190
+std::span<const Code> syntax_codes();  // codes_syntax.cpp: E0001 to E0099
 std::span<const Code> check_codes();   // codes_check.cpp: the rest
 
 // The row of a code in any letter case, or null.

@@ -7,6 +7,11 @@ namespace allot::lang {
 namespace {
 
 constexpr std::array table{
+    Code{"E0190", "not in this version of the language",
+     "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
+     "here would have no effect. `loss of token` is the last decision point to come; all others can be written.",
+     "policy p\nstate x: vec<real> per prompt = [0]\non finish of group g { train }\n",
+         "policy p\nstate x: real per prompt = 0\non finish of group g { report r = x[g.prompt] }\n"},
     // ---- names
     Code{"E0101", "a name that is not declared",
          "Every name is a parameter, a state, a `let`, the variable of a handler or of a comprehension, or a fact of "
@@ -249,6 +254,47 @@ constexpr std::array table{
          "drop }\n",
          "policy p\nstate seen: int per prompt = 0 decay 0.5\non finish of group g { when seen[g.prompt] > 2 then "
          "drop }\n"},
+    Code{"E0406", "an input of something the host does not know",
+         "`input NAME: TYPE per prompt`, `per category` or `per run` names a fact that the host supplies. It is read "
+         "like state: `difficulty[g.prompt]`; no handler writes it.",
+         "policy p\ninput anchor: real? per group\non finish of group g { report a = anchor }\n",
+         "policy p\ninput anchor: real? per run\non finish of group g { report a = anchor }\n"},
+    // ---- several files
+    Code{"E0601", "a file that is not there",
+         "`import team.gates` means the file team/gates.allot: in the folder of the file that names it, in the folders of "
+         "`--path` and ALLOT_PATH, or in the project's stdlib. The members of a composition are found in the same way.",
+         "policy p\nimport gate\non finish of group g { when gate.soft(g.scored) then drop }\n",
+         "policy p\nimport gates\non finish of group g { when gates.few(g.scored) then drop }\n"
+         "# file gates.allot\npolicy gates\nfn few(n: rollouts) -> bool = n < 2\n"},
+    Code{"E0602", "files in a circle",
+         "A file uses another that uses the first: nothing could be read first. What both need belongs into a third.",
+         "policy p\nimport one\non finish of group g { when one.f(g.reward_mean ?? 0) > 1 then drop }\n"
+         "# file one.allot\npolicy one\nimport two\nfn f(x: real) -> real = two.g(x)\n"
+         "# file two.allot\npolicy two\nimport one\nfn g(x: real) -> real = one.f(x)\n",
+         "policy p\nimport one\non finish of group g { when one.f(g.reward_mean ?? 0) > 1 then drop }\n"
+         "# file one.allot\npolicy one\nimport two\nfn f(x: real) -> real = two.g(x)\n"
+         "# file two.allot\npolicy two\nfn g(x: real) -> real = x * x\n"},
+    Code{"E0603", "one name, two files",
+         "Two files of one policy mean different files by the same name, and these are not equal: two versions of one "
+         "thing would decide side by side.",
+         "policy p\nimport gates\nimport team.other\n"
+         "on finish of group g { when gates.f(g.scored) and other.h(g.scored) then drop }\n"
+         "# file gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 2\n"
+         "# file team.other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"
+         "# file team.gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 3\n",
+         "policy p\nimport gates\nimport team.other\n"
+         "on finish of group g { when gates.f(g.scored) and other.h(g.scored) then drop }\n"
+         "# file gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 2\n"
+         "# file team.other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"},
+    Code{"E0605", "members that do not agree",
+         "In a composition `hit`, `refill at most`, the tolerance of `flat` and the budget in one unit come from one "
+         "member, or are equal in all that declare them.",
+         "policy p = one then two\n"
+         "# file one.allot\npolicy one\nhit when reward >= 1\non finish of group g { when g.hits < 1 then drop }\n"
+         "# file two.allot\npolicy two\nhit when reward > 0\non wave of group g { when g.hits < 1 then stop }\n",
+         "policy p = one then two\n"
+         "# file one.allot\npolicy one\nhit when reward >= 1\non finish of group g { when g.hits < 1 then drop }\n"
+         "# file two.allot\npolicy two\nhit when reward >= 1\non wave of group g { when g.hits < 1 then stop }\n"},
     // ---- warnings
     Code{"W0501", "never used",
          "A parameter, state, function or `let` that nothing reads: a rest, or a slip of the pen.",

@@ -7,7 +7,7 @@
 namespace allot::lang {
 namespace {
 
-constexpr std::array<Code, 24> codes{{
+constexpr std::array<Code, 23> codes{{
     {"E0001", "something is missing or too much",
      "The words so far can go on in the ways that the message names, and what follows is none of them. Where the line "
      "simply ends too early, the caret stands right after its last word.",
@@ -80,10 +80,6 @@ constexpr std::array<Code, 24> codes{{
      "The actions of one verdict are joined with commas. Another verdict needs a rule of its own: `when` or "
      "`otherwise`.",
      "policy p\non finish of group g { when g.flat then drop refill }", "policy p\nrefill at most 10 rounds then train_partial\non finish of group g { when g.flat then drop, refill }"},
-    {"E0190", "not in this version of the language",
-     "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
-     "here would have no effect. `loss of token` is the last decision point to come; all others can be written.",
-     "policy p\nimport team.gates as gates", "policy p\nfn gate(x: real) -> real = x"},
 }};
 
 }  // namespace

@@ -89,8 +89,7 @@ Excerpt excerpt(std::string_view line, std::size_t from, std::size_t to, char ma
 
 // The part of a span that lies on its first line.
 Excerpt excerpt(const Source& source, Span span, char mark) {
-  const auto place = source.place(span.begin);
-  const auto line = source.line(place.line);
+  const auto line = source.line_at(span.begin);
   const auto line_begin = static_cast<std::size_t>(line.data() - source.text().data());
   const auto from = std::min<std::size_t>(span.begin - std::min<std::size_t>(span.begin, line_begin), line.size());
   const auto to = std::clamp<std::size_t>(span.end - std::min<std::size_t>(span.end, line_begin), from, line.size());
@@ -121,12 +120,14 @@ nlohmann::json json_of(const Diagnostic& diagnostic, const Source& source) {
   auto contexts = nlohmann::json::array();
   for (const auto& context : diagnostic.contexts) {
     const auto place = source.place(context.span.begin);
-    contexts.push_back({{"line", place.line}, {"column", place.column}, {"words", context.words}});
+    nlohmann::json json{{"line", place.line}, {"column", place.column}, {"words", context.words}};
+    if (source.file_count() > 1) json["file"] = source.name(context.span.begin);
+    contexts.push_back(std::move(json));
   }
   return {{"severity", word_for(diagnostic.severity)},
           {"code", diagnostic.code},
           {"message", diagnostic.message},
-          {"file", source.name()},
+          {"file", source.name(diagnostic.span.begin)},
           {"line", begin.line},
           {"column", begin.column},
           {"end_line", end.line},
@@ -199,14 +200,20 @@ void Diagnostics::sort() {
 std::string render(const Diagnostic& diagnostic, const Source& source) {
   const auto place = source.place(diagnostic.span.begin);
   auto text = fmt::format("{}[{}]: {}\n", word_for(diagnostic.severity), diagnostic.code, diagnostic.message);
-  text += fmt::format("  --> {}:{}:{}\n", source.name(), place.line, place.column);
+  text += fmt::format("  --> {}:{}:{}\n", source.name(diagnostic.span.begin), place.line, place.column);
   const auto shown = excerpt(source, diagnostic.span, '^');
   text += trimmed_right(fmt::format("{:>4} | {}", place.line, shown.line)) + "\n";
   text += marked_row(shown, indented(diagnostic.label, "     | "));
   int line_shown = place.line;
+  std::string_view file_shown = source.name(diagnostic.span.begin);
   for (const auto& context : diagnostic.contexts) {
     const auto other = source.place(context.span.begin);
     const auto there = excerpt(source, context.span, '-');
+    if (const std::string& file = source.name(context.span.begin); file != file_shown) {
+      text += fmt::format("  --> {}:{}:{}\n", file, other.line, other.column);
+      file_shown = file;
+      line_shown = 0;
+    }
     if (other.line != line_shown) text += trimmed_right(fmt::format("{:>4} | {}", other.line, there.line)) + "\n";
     text += marked_row(there, context.words);
     line_shown = other.line;

@@ -10,6 +10,7 @@ struct Limits {
   int depth = 128;                       // brackets, unary operators, holes, ifs: the parser recurses, stacks are small
   int chain_terms = 1000;                // operands of one flat chain `a + b + c …`: the typed tree is as deep
   int items = 2000;                      // declarations, handlers and tests of a file
+  std::size_t files = 64;                // of one policy: its own, what it imports and what it is composed of
   int statements = 2000;                 // of one handler
   int typed_nodes = 200'000;             // after functions are put in place of their calls
   int errors = 50;                       // shown for one file; the rest is counted

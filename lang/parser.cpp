@@ -17,7 +17,8 @@ using grammar::State;
 
 class Parser {
  public:
-  Parser(const Source& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+  Parser(const Source& source, Diagnostics& diagnostics, std::uint32_t begin)
+      : source_(source), diagnostics_(diagnostics), begin_(begin) {}
 
   tree::File run(const Scan& scan) {
     for (const auto& item : scan.items) {
@@ -30,7 +31,7 @@ class Parser {
     const bool begins_well = scan.items.empty() || is_item_word(scan.items.front().word);
     if (!has_policy_ && begins_well) {
       diagnostics_.add({.code = "E0017",
-                        .span = {0, 0},
+                        .span = {begin_, begin_},
                         .message = "this file names no policy",
                         .help = "begin with `policy` and a name"});
     }
@@ -77,6 +78,12 @@ class Parser {
       file_.handlers.push_back(with(grammar::read_handler, tree::Handler{}));
     } else if (word == "test") {
       file_.tests.push_back(with(grammar::read_test, tree::TestDecl{}));
+    } else if (word == "scenario") {
+      file_.scenarios.push_back(with(grammar::read_scenario, tree::ScenarioDecl{}));
+    } else if (word == "import") {
+      file_.imports.push_back(with(grammar::read_import, tree::ImportDecl{}));
+    } else if (word == "migrate") {
+      file_.migrations.push_back(with(grammar::read_migrate, tree::MigrateDecl{}));
     } else if (word == "hit") {
       const auto hit = with(grammar::read_hit, tree::none);
       once(file_.hit != tree::none, item, file_.hit_span);
@@ -101,15 +108,10 @@ class Parser {
                      .help = "a file holds one policy",
                      .contexts = {{file_.policy.span, "the first"}}}};
     }
-    const auto text = source_.text(item.span);
-    if (text.find('=') != std::string_view::npos && text.find('#') == std::string_view::npos) {
-      has_policy_ = true;
-      throw Refused{{.code = "E0190",
-                     .span = word,
-                     .message = "composing policies is not in this version of the language",
-                     .help = "write one policy a file"}};
-    }
-    grammar::read_policy(state, first, last, file_.policy);
+    grammar::PolicyLine line;
+    grammar::read_policy(state, first, last, line);
+    file_.policy = std::move(line.name);
+    file_.members = std::move(line.members);
     has_policy_ = true;
     file_.doc = item.doc;
   }
@@ -128,13 +130,6 @@ class Parser {
   void refuse(const Item& item, const State& state, Iterator first) const {
     const auto size = static_cast<std::uint32_t>(item.word.size());
     const Span span{state.offset(first), state.offset(first) + size};
-    const auto& later = later_words();
-    if (std::find(later.begin(), later.end(), item.word) != later.end()) {
-      throw Refused{{.code = "E0190",
-                     .span = span,
-                     .message = fmt::format("`{}` is not in this version of the language", item.word),
-                     .help = "remove it"}};
-    }
     std::string near = near_match(item.word, item_words());
     for (const auto& point : point_words()) {
       if (item.word == "on" + point) near = "on " + point;
@@ -150,8 +145,8 @@ class Parser {
                    .message = fmt::format("`{}` begins no declaration, handler or test", item.word),
                    .help = !near.empty() ? fmt::format("did you mean `{}`?", near)
                            : statement   ? "rules stand in a handler: on finish of group g { … }"
-                                       : "a policy is made of policy, param, hit, flat, budget, refill, state, input, "
-                                         "fn, on and test"}};
+                                       : "a policy is made of policy, import, param, hit, flat, budget, refill, "
+                                         "state, migrate, input, fn, on, test and scenario"}};
   }
 
   // The name that a broken item would have declared, so that no later message blames those who use it.
@@ -168,6 +163,7 @@ class Parser {
 
   const Source& source_;
   Diagnostics& diagnostics_;
+  std::uint32_t begin_;
   tree::File file_;
   Span flat_span_;
   bool has_policy_ = false;
@@ -175,13 +171,13 @@ class Parser {
 
 }  // namespace
 
-std::optional<tree::File> parse(const Source& source, Diagnostics& diagnostics) {
-  const auto scanned = scan(source, diagnostics);
+std::optional<tree::File> parse(const Source& source, Diagnostics& diagnostics, std::size_t file) {
+  const auto scanned = scan(source, diagnostics, file);
   // A file with too many parts is not read any further: what it would cost is what the limit is for.
   const auto& found = diagnostics.all();
   const bool too_many = std::any_of(found.begin(), found.end(), [](const auto& each) { return each.code == "E0024"; });
   if (!scanned || too_many) return std::nullopt;
-  return Parser(source, diagnostics).run(*scanned);
+  return Parser(source, diagnostics, source.file(file).begin).run(*scanned);
 }
 
 tree::ExprId parse_expression(const Source& source, tree::File& into, Diagnostics& diagnostics) {

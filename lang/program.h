@@ -167,6 +167,8 @@ struct Rule {
   std::vector<MessagePart> because;
   Span span;
   int line = 0;
+  // In a composition a rule may stand for several, one of each member that says something, in their order. Else empty.
+  std::vector<Span> origins;
 };
 
 enum class EffectKind { Remember, Report, Warn, ForEach };
@@ -196,6 +198,8 @@ struct Handler {
   bool every = false;                   // `every turn`, `every N tokens`
   bool ahead_runs = false;              // `ahead: run` of `turn N of group`: nobody is held
   std::optional<ReadArgument> number;   // N of `turn N`, `wave N`, `every N tokens`; Integer or Parameter
+  // Of a composition: each equals N too, else this handler is never asked. It comes before one with fewer of them.
+  std::vector<ReadArgument> numbers_too;
   // `by KEYS` of `resume`: a List of Reals, none of them undefined, of which the group with the lowest comes first (the
   // first key decides, then the second, then the older group). Evaluated before the rules.
   NodeId keys = -1;
@@ -233,6 +237,7 @@ struct State {
   std::vector<Cell> initial;     // Type::cells() of them, a matrix row by row
   std::optional<double> low, high;   // `in LOW..HIGH` of its type: what is remembered lies there
   std::optional<double> decay;   // multiplies the distance from `initial` at each `update` barrier, 0..1
+  bool input = false;            // a fact that the host supplies: no handler writes it, nothing decays or migrates it
   Span span;
   bool keyed() const { return scope == StateScope::Prompt || scope == StateScope::Category; }
 };
@@ -242,13 +247,27 @@ struct Budget {
   ReadArgument amount;           // Integer or Parameter
   bool per_run = true;           // else per iteration
   bool carry_over = false;
+  Span span;
 };
 
 enum class RefillFallback { TrainPartial, SkipUpdate, Abort };
 struct Refill {
   ReadArgument rounds;
   RefillFallback then = RefillFallback::TrainPartial;
+  Span span;
 };
+
+// `migrate belief from beta = old.mean`: what a swap makes of a cell of the version before, whose type was `from`.
+struct Program;
+struct Migration {
+  std::int32_t state = -1;        // index into Program::states
+  Type from;
+  // One handler of point Eval with one Report: the new cell. Its only state (Op::State, without a key) is the old one.
+  std::shared_ptr<const Program> value;
+  Span span;
+};
+
+class Library;
 
 struct Program {
   std::string name;
@@ -263,12 +282,23 @@ struct Program {
   std::vector<Handler> handlers;
   std::vector<std::string> reports;    // names, in order of first appearance
   std::vector<std::string> warnings;   // "warn:12" by line
+  std::vector<Migration> migrations;
   std::shared_ptr<const Source> source;
   std::shared_ptr<const tree::File> tree;    // tests are run from it (runtime/trial)
+  std::shared_ptr<const Library> library;    // where the files came from that it names; may be null
 };
 
-// Text to program. Diagnostics are filled in any case; the program is there where none of them is an error.
+// Text to program. Diagnostics are filled in any case; the program is there where none of them is an error. A policy
+// that names other files is refused.
 std::optional<Program> check(std::shared_ptr<const Source> source, Diagnostics& diagnostics);
+
+// The same with the files that the policy names. Then `source` becomes that of all of them, of which the diagnostics
+// speak.
+std::optional<Program> check(std::shared_ptr<const Source>& source, Diagnostics& diagnostics,
+                             std::shared_ptr<const Library> library);
+
+// What a hash of the policy must cover: the text of its file, and where it uses others the names and texts of all.
+std::string hashed_text(const Source& source);
 
 // One expression without facts (`allot eval`), as a program with one handler of point Eval: one Report, or for a vector
 // one rule whose `amount` it is.

@@ -29,8 +29,11 @@ char closing(char open) {
 
 class Scanner {
  public:
-  Scanner(const Source& source, Diagnostics& diagnostics, bool items)
-      : text_(source.text()), diagnostics_(diagnostics), cut_(items) {
+  Scanner(const Source& source, std::size_t file, Diagnostics& diagnostics, bool items)
+      : text_(source.text().substr(0, source.file(file).end)),
+        diagnostics_(diagnostics),
+        cut_(items),
+        at_(source.file(file).begin) {
     frames_.push_back({});
   }
 
@@ -221,6 +224,8 @@ class Scanner {
     const bool outside = frames_.size() == 1;
     const bool known = is_item_word(name);
     const auto next = skip_blanks(at_ + name.size());
+    const bool of_scenario = current_.word == "scenario" && name == "budget" && !outside;
+    if (of_scenario && text_[at_ - 1] != '\n') return false;
     if (known && follows(name, next)) return fresh_line_ || (outside && previous_ == Previous::Operand);
     if (!outside || !fresh_line_ || previous_ != Previous::Operand) return false;
     const bool at_margin = at_ == 0 || text_[at_ - 1] == '\n' || text_[at_ - 1] == '\r';
@@ -411,8 +416,8 @@ class Scanner {
   std::string_view text_;
   Diagnostics& diagnostics_;
   bool cut_;
+  std::size_t at_;
   Scan scan_;
-  std::size_t at_ = 0;
   std::uint32_t last_end_ = 0;
   std::vector<Frame> frames_;
   int depth_ = 0;    // brackets, holes, unary operators and ifs around this place
@@ -428,19 +433,19 @@ class Scanner {
   std::string doc_;
 };
 
-std::optional<Scan> run(const Source& source, Diagnostics& diagnostics, bool items) {
-  if (!check_text(source, diagnostics)) return std::nullopt;
-  return Scanner(source, diagnostics, items).run();
+std::optional<Scan> run(const Source& source, std::size_t file, Diagnostics& diagnostics, bool items) {
+  if (!check_text(source, file, diagnostics)) return std::nullopt;
+  return Scanner(source, file, diagnostics, items).run();
 }
 
 }  // namespace
 
-std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics) {
-  return run(source, diagnostics, true);
+std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics, std::size_t file) {
+  return run(source, file, diagnostics, true);
 }
 
 std::optional<Scan> scan_expression(const Source& source, Diagnostics& diagnostics) {
-  return run(source, diagnostics, false);
+  return run(source, 0, diagnostics, false);
 }
 
 }  // namespace allot::lang

@@ -31,8 +31,8 @@ struct Scan {
   std::vector<Comment> comments;  // in order; the grammar skips them and a formatter puts them back
 };
 
-// Empty where nothing can be read: too large, or not UTF-8.
-std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics);
+// One file of the source. Empty where nothing can be read: too large, or not UTF-8.
+std::optional<Scan> scan(const Source& source, Diagnostics& diagnostics, std::size_t file = 0);
 // The same checks for a source that is one expression; it has one item.
 std::optional<Scan> scan_expression(const Source& source, Diagnostics& diagnostics);
 

@@ -7,16 +7,18 @@
 
 namespace allot::lang {
 
-bool check_text(const Source& source, Diagnostics& diagnostics) {
-  const auto text = source.text();
-  if (text.size() > limits.source_bytes) {
+bool check_text(const Source& source, std::size_t file, Diagnostics& diagnostics) {
+  const Span range = source.file(file);
+  const auto size = range.end - range.begin;
+  if (size > limits.source_bytes) {
     diagnostics.add({.code = "E0019",
-                     .span = {0, 0},
-                     .message = fmt::format("this file has {} bytes, more than {}", text.size(), limits.source_bytes),
+                     .span = {range.begin, range.begin},
+                     .message = fmt::format("this file has {} bytes, more than {}", size, limits.source_bytes),
                      .help = "a policy is a few pages; move what is generated elsewhere"});
     return false;
   }
-  for (std::size_t at = 0; at < text.size();) {
+  const auto text = source.text().substr(0, range.end);
+  for (std::size_t at = range.begin; at < text.size();) {
     const auto c = static_cast<unsigned char>(text[at]);
     if (c >= 0x20 && c < 0x7F) {
       ++at;
@@ -29,7 +31,7 @@ bool check_text(const Source& source, Diagnostics& diagnostics) {
     if (point.value < 0) {
       diagnostics.add({.code = "E0020",
                        .span = span,
-                       .message = fmt::format("not UTF-8 at byte {}", begin),
+                       .message = fmt::format("not UTF-8 at byte {}", begin - range.begin),
                        .help = "save the file as UTF-8"});
       return false;
     }

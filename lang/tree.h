@@ -150,6 +150,20 @@ struct FunctionDecl {
   std::vector<Param> params;   // without values
   TypeName result;
   ExprId body = none;
+  bool imported = false;  // of another file: its body sees its arguments and other functions, nothing else
+};
+
+// `import team.gates as gates`
+struct ImportDecl {
+  Name file;   // "team.gates"
+  Name alias;  // without `as` the last word of it
+};
+
+// `migrate belief from beta = old.mean`: what a swap makes of state that another version declared otherwise.
+struct MigrateDecl {
+  Name state;
+  TypeName from;
+  ExprId value = none;
 };
 
 struct InputDecl {
@@ -201,9 +215,70 @@ struct TestDecl {
   std::vector<Expect> expects;
 };
 
+// `sara(size: 16 rollouts)` in `policy team = sara(size: 16 rollouts) then pods`
+struct Member {
+  Name name;
+  std::vector<Setting> settings;
+};
+
+// ---- scenarios: tests over time
+
+struct HostSetting {       // `slots 2` · `pool a, b` · `seed 7` · `size 4` · `turn_limit 20` · `budget 16 rollouts`
+  Name name;
+  std::vector<ExprId> values;
+};
+
+struct KeyedGiven {        // `given belief["a"] = beta(2, 1)`
+  Name name;
+  ExprId key = none;
+  ExprId value = none;
+};
+
+struct Score {             // 1 · ? · !
+  enum class Kind { Reward, Unscored, Failed };
+  Kind kind = Kind::Reward;
+  ExprId reward = none;
+};
+
+struct ScenarioGroup {     // `group a: actions [["look"]] * 2; rewards 1, ?`
+  Span span;
+  Name name;               // its prompt
+  std::vector<Score> scores;  // in the order of arrival
+  ExprId actions = none;   // one list a rollout
+};
+
+// `expect wave 2 (a) is drop, refill` · `expect a is dropped because "…"` · `expect belief["a"] == beta(2, 1)`
+struct ScenarioExpect {
+  Span span;
+  std::string point;       // of a decision; empty: none is meant
+  ExprId number = none;
+  Name group;
+  Verdict verdict;
+  std::string fate;        // "trained", "dropped", …
+  ExprId because = none;
+  ExprId condition = none;
+};
+
+struct Iteration {
+  Span span;
+  std::vector<ScenarioGroup> groups;
+  std::vector<ScenarioExpect> expects;
+};
+
+struct ScenarioDecl {
+  Span span;
+  std::string title;
+  std::vector<Setting> settings;
+  std::vector<KeyedGiven> givens;
+  std::vector<HostSetting> host;
+  std::vector<Iteration> iterations;
+};
+
 struct File {
   std::string doc;         // `##` lines before `policy`
   Name policy;
+  std::vector<Member> members;  // of a composition, in order; empty for a policy that stands by itself
+  std::vector<ImportDecl> imports;
   std::vector<Expr> exprs;
   std::vector<Param> params;
   std::vector<StateDecl> states;
@@ -211,8 +286,10 @@ struct File {
   std::vector<RefillDecl> refills;
   std::vector<FunctionDecl> functions;
   std::vector<InputDecl> inputs;
+  std::vector<MigrateDecl> migrations;
   std::vector<Handler> handlers;
   std::vector<TestDecl> tests;
+  std::vector<ScenarioDecl> scenarios;
   ExprId hit = none;       // hit when COND
   Span hit_span;
   ExprId flat_within = none;

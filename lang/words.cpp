@@ -19,11 +19,6 @@ const Words& item_words() {
   return words;
 }
 
-const Words& later_words() {
-  static const Words words{"scenario", "import", "migrate"};
-  return words;
-}
-
 const Words& statement_words() {
   static const Words words{"let", "when", "otherwise", "remember", "report", "warn", "for"};
   return words;

@@ -104,12 +104,13 @@ NodeId Expressions::call(tree::ExprId id) {
     return poison;
   }
   if (index < 0) {
-    const Binding* const value = policy_.names.find(e.text);
+    const std::string file = e.text.substr(0, e.text.find('.'));  // a function of a file that is not there
+    const Binding* const value = policy_.names.find(file);
     if (value && value->meaning == Meaning::Poison) {
       for (const tree::ExprId arg : e.args) check(arg);
       return poison;
     }
-    if (value) {
+    if (value && file == e.text) {
       policy_.error("E0106", e.span, quoted(e.text) + " is a " + value->kind + ", not a function", "", "",
                     {{value->span, "declared here"}});
       return poison;
@@ -429,7 +430,7 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
   if (poisoned) return poison;
   std::optional<Type> result = read_type(policy_, function.result);
   if (!result) return poison;
-  policy_.names.enter(true);
+  policy_.names.enter(true, function.imported);
   for (Binding& binding : bindings) policy_.names.declare(std::move(binding));
   NodeId body = check(function.body);
   if (body != poison) adopt_shape(*result, type(body));

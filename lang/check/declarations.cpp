@@ -169,6 +169,36 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
   policy.names.declare(std::move(binding));
 }
 
+// What the host supplies is state that no handler writes.
+void declare_input(Policy& policy, const tree::InputDecl& decl) {
+  if (!fresh(policy, decl.name, "input")) return;
+  Binding binding = value_binding(decl.name, "input");
+  binding.meaning = Meaning::Poison;
+  std::optional<Type> type = read_type(policy, decl.type);
+  const bool fits = type && !type->vector() && (numeric(*type) || type->base == Base::Bool);
+  if (type && !fits) {
+    policy.error("E0202", decl.type.span, "an input is a number, a count, or true or false", "not " + to_text(*type));
+  }
+  if (decl.scope == "group") {
+    policy.error("E0406", decl.name.span, "the host knows prompts, not groups", "",
+                 "write `input " + decl.name.text + ": … per prompt`, `per category` or `per run`");
+  } else if (fits) {
+    State state;
+    state.name = decl.name.text;
+    state.span = decl.name.span;
+    state.type = *type;
+    state.input = true;
+    state.initial = Cell::undefined();
+    state.scope = decl.scope == "run"        ? StateScope::Run
+                  : decl.scope == "category" ? StateScope::Category
+                                             : StateScope::Prompt;
+    binding.meaning = Meaning::State;
+    binding.state = static_cast<int>(policy.program.states.size());
+    policy.program.states.push_back(std::move(state));
+  }
+  policy.names.declare(std::move(binding));
+}
+
 }  // namespace
 
 std::optional<Range> read_range(Policy& policy, const tree::TypeName& name, Type type) {
@@ -322,11 +352,72 @@ void declare_parameters(Policy& policy) {
 
 void declare_states(Policy& policy) {
   for (const tree::StateDecl& decl : policy.tree.states) declare_state(policy, decl);
-  for (const tree::InputDecl& input : policy.tree.inputs) {
-    policy.not_yet(input.name.span, "an input of the host");
-    Binding binding = value_binding(input.name, "input");
-    binding.meaning = Meaning::Poison;
-    policy.names.declare(std::move(binding));
+  for (const tree::InputDecl& input : policy.tree.inputs) declare_input(policy, input);
+}
+
+void check_migrations(Policy& policy) {
+  for (const tree::MigrateDecl& decl : policy.tree.migrations) {
+    Migration migration;
+    std::vector<std::string> states;
+    for (std::size_t i = 0; i < policy.program.states.size(); ++i) {
+      if (policy.program.states[i].input) continue;
+      states.push_back(policy.program.states[i].name);
+      if (states.back() == decl.state.text) migration.state = static_cast<std::int32_t>(i);
+    }
+    if (migration.state == -1) {
+      const Binding* const other = policy.names.find(decl.state.text);
+      if (other && other->meaning == Meaning::Poison) continue;
+      policy.error("E0101", decl.state.span, "there is no state " + quoted(decl.state.text), "",
+                   near_help(decl.state.text, states));
+      continue;
+    }
+    const auto same = [&](const Migration& each) { return each.state == migration.state; };
+    if (const auto it = std::find_if(policy.program.migrations.begin(), policy.program.migrations.end(), same);
+        it != policy.program.migrations.end()) {
+      policy.error("E0102", decl.state.span, quoted(decl.state.text) + " is migrated twice", "", "",
+                   {{it->span, "the first time"}});
+      continue;
+    }
+    const std::optional<Type> from = read_type(policy, decl.from);
+    if (!from) continue;
+    const Type& to = policy.program.states[static_cast<std::size_t>(migration.state)].type;
+    auto value = std::make_shared<Program>();
+    Policy inner{policy.source, policy.tree, *value, policy.diagnostics, {}, policy.unread, 0, false, {}, {}, {}, {}, 0};
+    inner.names.functions = policy.names.functions;
+    inner.names.function_used = policy.names.function_used;
+    inner.broken_functions = policy.broken_functions;
+    Binding old = value_binding({"old", decl.from.span}, "variable");
+    old.node.op = Op::State;
+    old.node.type = *from;
+    old.node.index = 0;
+    inner.names.declare(std::move(old));
+    Builder builder(inner);
+    Where where;
+    where.constant = true;
+    Expressions expressions(inner, builder, where);
+    const NodeId made = expressions.check_as(decl.value, to, "what becomes of " + quoted(decl.state.text));
+    policy.names.function_used = inner.names.function_used;
+    if (made == poison) continue;
+    value->name = policy.program.name;
+    value->source = policy.program.source;
+    value->states.push_back({"old", *from, StateScope::Run, Cell::undefined(), std::nullopt, false, decl.from.span});
+    value->reports = {"value"};
+    Handler handler = std::move(builder.handler);
+    handler.point = Point::Eval;
+    handler.subject = Subject::Run;
+    handler.text = "migrate " + decl.state.text;
+    handler.span = decl.state.span;
+    Effect effect;
+    effect.kind = EffectKind::Report;
+    effect.index = 0;
+    effect.value = made;
+    effect.span = decl.state.span;
+    handler.effects.push_back(std::move(effect));
+    value->handlers.push_back(std::move(handler));
+    migration.from = *from;
+    migration.value = std::move(value);
+    migration.span = decl.state.span;
+    policy.program.migrations.push_back(std::move(migration));
   }
 }
 
@@ -335,6 +426,7 @@ void declare_budgets(Policy& policy) {
   for (const tree::BudgetDecl& decl : policy.tree.budgets) {
     const tree::Expr& amount = policy.tree[decl.amount];
     Budget budget;
+    budget.span = decl.span;
     budget.per_run = decl.period != "iteration";
     budget.carry_over = decl.carry_over;
     std::optional<BaseUnit> unit;
@@ -379,6 +471,7 @@ void declare_refill(Policy& policy) {
   Builder builder(policy);
   Expressions expressions(policy, builder, Where{});
   Refill refill;
+  refill.span = decls[0].span;
   // Rounds are a plain count; `Groups` only fills the place of a unit that is not asked for.
   const tree::Expr& rounds = policy.tree[decls[0].rounds];
   const std::optional<ReadArgument> argument =

@@ -12,6 +12,7 @@ void declare_functions(Policy& policy);  // names, recursion, bodies
 void declare_budgets(Policy& policy);    // after the parameters
 void declare_refill(Policy& policy);
 void declare_hit(Policy& policy);
+void check_migrations(Policy& policy);  // after the functions
 void check_tests(Policy& policy);  // names of parameters and points; the tests themselves run elsewhere
 
 // A value known from the text alone, of the expected type; nothing after an error.

@@ -67,7 +67,7 @@ void check_body(Policy& policy, std::size_t index) {
   const int nodes_before = policy.nodes;
   Builder builder(policy);
   Expressions expressions(policy, builder, Where{});
-  policy.names.enter(true);
+  policy.names.enter(true, function.imported);
   std::set<std::string> seen;
   bool broken = false;
   for (const tree::Param& param : function.params) {
@@ -122,11 +122,19 @@ void declare_functions(Policy& policy) {
   const std::vector<tree::FunctionDecl>& functions = policy.tree.functions;
   policy.broken_functions.assign(functions.size(), 0);
   policy.names.function_used.assign(functions.size(), 0);
+  const auto of_language = [](const std::string& name) {
+    return find_builtin(name) >= 0 || is_statistic(name) || reduction_named(name) || name == "draw" || name == "where" ||
+           name == "elementwise" ||
+           name == "prefixes" || name == "actions_at";
+  };
+  for (const tree::ImportDecl& import : policy.tree.imports) {
+    if (!of_language(import.alias.text)) continue;
+    policy.error("E0103", import.alias.span, quoted(import.alias.text) + " is a function of the language", "",
+                 "choose another name: `import " + import.file.text + " as …`");
+  }
   for (std::size_t i = 0; i < functions.size(); ++i) {
     const tree::Name& name = functions[i].name;
-    const bool built_in = find_builtin(name.text) >= 0 || is_statistic(name.text) || reduction_named(name.text) ||
-                          name.text == "draw" || name.text == "where" || name.text == "elementwise" || name.text == "prefixes" ||
-                          name.text == "actions_at";
+    const bool built_in = of_language(name.text);
     const auto it = policy.names.functions.find(name.text);
     if (built_in) {
       policy.error("E0103", name.span, quoted(name.text) + " is a function of the language", "", "choose another name");

@@ -16,7 +16,7 @@ Binding value_binding(const tree::Name& name, std::string kind) {
 template <typename Visit>
 void Names::walk(Visit visit) const {
   for (std::size_t i = frames_.size(); i-- > 0;) {
-    if (visit(frames_[i])) return;
+    if (visit(frames_[i]) || frames_[i].sealed) return;
     if (frames_[i].function_body && i > 0) i = 1;
   }
 }

@@ -45,7 +45,8 @@ class Names {
 
   Binding* find(std::string_view name);
   Binding* declare(Binding binding);  // into the innermost frame; the caller has looked for clashes
-  void enter(bool function_body) { frames_.push_back({function_body, {}}); }
+  // A sealed frame sees nothing outside itself: the body of a function of another file.
+  void enter(bool function_body, bool sealed = false) { frames_.push_back({function_body, sealed, {}}); }
   void leave() { frames_.pop_back(); }
   bool outermost() const { return frames_.size() == 1; }
 
@@ -58,6 +59,7 @@ class Names {
  private:
   struct Frame {
     bool function_body = false;
+    bool sealed = false;
     std::map<std::string, Binding*, std::less<>> names;
   };
   template <typename Visit>

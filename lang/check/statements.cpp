@@ -194,6 +194,11 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
   }
   binding->used = true;
   const State& state = policy_.program.states[static_cast<std::size_t>(binding->state)];
+  if (state.input) {
+    policy_.error("E0109", target.span, "only state can be remembered", quoted(state.name) + " is what the host supplies",
+                  "keep state of your own beside it", {{binding->span, "declared here"}});
+    return;
+  }
   if (!may_remember(s, state, *binding)) return;
   Effect effect;
   effect.kind = EffectKind::Remember;

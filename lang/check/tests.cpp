@@ -8,11 +8,12 @@
 namespace allot::lang::checker {
 namespace {
 
-void check_settings(Policy& policy, const tree::TestDecl& test) {
-  std::vector<std::string> names;
+void check_settings(Policy& policy, const std::vector<tree::Setting>& settings) {
+  std::vector<std::string> names = policy.tree.unread;
   for (const tree::Param& param : policy.tree.params) names.push_back(param.name.text);
+  for (const Parameter& parameter : policy.program.parameters) names.push_back(parameter.name);
   std::set<std::string> seen;
-  for (const tree::Setting& setting : test.settings) {
+  for (const tree::Setting& setting : settings) {
     const std::string& name = setting.name.text;
     if (!seen.insert(name).second) policy.error("E0102", setting.name.span, quoted(name) + " is set twice");
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -106,7 +107,9 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
     }
     std::vector<std::string> states = policy.tree.unread;
     for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
+    for (const tree::InputDecl& input : policy.tree.inputs) states.push_back(input.name.text);
     for (const State& state : policy.program.states) {
+      states.push_back(state.name);
       if (state.name == given.name.text) check_state(policy, state, given.value);
     }
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
@@ -144,16 +147,91 @@ void check_expect(Policy& policy, const tree::TestDecl& test, const tree::Expect
   if (policy.unread) return;
   std::vector<std::string> points;
   for (const tree::Handler& handler : policy.tree.handlers) points.push_back(handler.point);
+  for (const Handler& handler : policy.program.handlers) points.emplace_back(name(handler.point));
   if (std::find(points.begin(), points.end(), expect.point) != points.end()) return;
   policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
                near_help(expect.point, points));
 }
 
+std::vector<std::string> answered_points(const Policy& policy) {
+  std::vector<std::string> points;
+  for (const tree::Handler& handler : policy.tree.handlers) points.push_back(handler.point);
+  for (const Handler& handler : policy.program.handlers) points.emplace_back(name(handler.point));
+  return points;
+}
+
+void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
+  std::vector<std::string> states = policy.tree.unread;
+  for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
+  for (const State& state : policy.program.states) states.push_back(state.name);
+  for (const tree::KeyedGiven& given : scenario.givens) {
+    if (std::find(states.begin(), states.end(), given.name.text) == states.end()) {
+      const std::string near = near_help(given.name.text, states);
+      policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state", "",
+                   near.empty() ? "a scenario is given state and inputs: `given belief[\"a\"] = beta(2, 1)`" : near);
+    }
+    for (const State& state : policy.program.states) {
+      if (state.name != given.name.text) continue;
+      if (state.keyed() != (given.key != tree::none)) {
+        policy.error("E0319", given.name.span, quoted(state.name) + (state.keyed() ? " has a value for each prompt" : " has one value alone"),
+                     "", state.keyed() ? "say whose: `given " + state.name + "[\"a\"] = …`" : "write `given " + state.name + " = …`");
+      }
+      (void)constant(policy, given.value, state.type, quoted(state.name));
+    }
+  }
+}
+
+void check_iteration(Policy& policy, const tree::Iteration& iteration) {
+  std::vector<std::string> groups;
+  for (const tree::ScenarioGroup& group : iteration.groups) {
+    if (std::find(groups.begin(), groups.end(), group.name.text) != groups.end()) {
+      policy.error("E0102", group.name.span, "group " + quoted(group.name.text) + " stands twice in one iteration");
+    }
+    groups.push_back(group.name.text);
+  }
+  for (const tree::ScenarioExpect& expect : iteration.expects) {
+    if (expect.condition != tree::none) continue;
+    if (std::find(groups.begin(), groups.end(), expect.group.text) == groups.end()) {
+      const std::string near = near_help(expect.group.text, groups);
+      policy.error("E0101", expect.group.span, "there is no group " + quoted(expect.group.text) + " in this iteration", "",
+                   near.empty() ? "write `group " + expect.group.text + ": rewards …`" : near);
+    }
+    check_fields(policy, expect.verdict);
+    const std::vector<std::string> points = answered_points(policy);
+    if (expect.point.empty() || policy.unread ||
+        std::find(points.begin(), points.end(), expect.point) != points.end()) {
+      continue;
+    }
+    policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
+                 near_help(expect.point, points));
+  }
+}
+
+void check_scenario(Policy& policy, const tree::ScenarioDecl& scenario) {
+  check_settings(policy, scenario.settings);
+  check_keyed_givens(policy, scenario);
+  std::set<std::string> seen;
+  for (const tree::HostSetting& host : scenario.host) {
+    if (!seen.insert(host.name.text).second) {
+      policy.error("E0102", policy.tree[host.values.front()].span, quoted(host.name.text) + " is set twice");
+    }
+  }
+  std::size_t expects = 0;
+  for (const tree::Iteration& iteration : scenario.iterations) {
+    check_iteration(policy, iteration);
+    expects += iteration.expects.size();
+  }
+  if (expects > 0) return;
+  policy.error("E0320", {scenario.span.begin, scenario.span.begin + 8}, "this scenario expects nothing", "",
+               "write `iteration { group a: rewards 1, 0  expect a is trained }`");
+}
+
 }  // namespace
 
 void check_tests(Policy& policy) {
+  for (const tree::ScenarioDecl& scenario : policy.tree.scenarios) check_scenario(policy, scenario);
   for (const tree::TestDecl& test : policy.tree.tests) {
-    check_settings(policy, test);
+    check_settings(policy, test.settings);
     check_givens(policy, test);
     for (const tree::Expect& expect : test.expects) check_expect(policy, test, expect);
     if (test.expects.empty()) {

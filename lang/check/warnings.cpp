@@ -145,15 +145,30 @@ void warn_of_shaped(Policy& policy, const Builder& builder, NodeId condition, Po
 }
 
 void warn_of_unused(Policy& policy) {
+  for (const tree::ImportDecl& import : policy.tree.imports) {
+    bool used = false;
+    for (const tree::Member& member : policy.tree.members) used = used || member.name.text == import.alias.text;
+    for (std::size_t i = 0; i < policy.names.function_used.size(); ++i) {
+      const std::string& name = policy.tree.functions[i].name.text;
+      used = used || (policy.names.function_used[i] && name.starts_with(import.alias.text + "."));
+    }
+    if (!used) {
+      policy.warning("W0501", import.alias.span, "nothing of the file " + quoted(import.alias.text) + " is used", "",
+                     "remove the import");
+    }
+  }
   for (const Binding& binding : policy.names.all()) {
     if (binding.used || binding.meaning == Meaning::Poison) continue;
-    if (binding.kind != "parameter" && binding.kind != "let" && binding.kind != "state") continue;
+    if (binding.kind != "parameter" && binding.kind != "let" && binding.kind != "state" &&
+        binding.kind != "input") {
+      continue;
+    }
     policy.warning("W0501", binding.span, binding.kind + " " + quoted(binding.name) + " is never used", "",
                    "remove it");
   }
   for (std::size_t i = 0; i < policy.names.function_used.size(); ++i) {
     const tree::Name& name = policy.tree.functions[i].name;
-    if (!policy.names.function_used[i]) {
+    if (!policy.names.function_used[i] && !policy.tree.functions[i].imported) {
       policy.warning("W0501", name.span, "function " + quoted(name.text) + " is never used", "", "remove it");
     }
   }

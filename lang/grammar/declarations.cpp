@@ -13,6 +13,8 @@ struct Range {
 
 constexpr NameToken a_name{"a name"};
 constexpr NameToken a_type{"a type"};
+constexpr Named<&State::dotted_name> a_policy{"the name of a policy"};
+constexpr Named<&State::dotted_name> a_file{"the name of a file"};
 constexpr Token<std::string, &State::size_number> size_number{};
 
 const Words& scopes() {
@@ -35,6 +37,12 @@ const auto typed = maybe_mark(":") | Want("`:` and a type");
 
 constexpr auto optional_type = [](const auto& context) { x3::_val(context).optional = true; };
 constexpr auto carried = [](const auto& context) { x3::_val(context).carry_over = true; };
+// Without `as` a file is called by the last word of its name.
+constexpr auto imported = [](const auto& context) {
+  auto& import = x3::_val(context);
+  import.file = std::move(x3::_attr(context));
+  import.alias = {import.file.text.substr(import.file.text.rfind('.') + 1), import.file.span};
+};
 constexpr auto in_range = [](const auto& context) {
   auto& type = x3::_val(context).type;
   const auto& range = x3::_attr(context);
@@ -55,6 +63,11 @@ struct TypeTag;
 struct RangeTag;
 struct FunctionParamTag;
 struct PolicyTag;
+struct MemberTag;
+struct ArgumentsTag;
+struct SettingTag;
+struct ImportTag;
+struct MigrateTag;
 struct ParamTag;
 struct StateDeclTag;
 struct InputTag;
@@ -67,7 +80,11 @@ struct FlatTag;
 const Rule<tree::TypeName, TypeTag> type{"a type"};
 const Rule<Range, RangeTag> range{"a range"};
 const Rule<tree::Param, FunctionParamTag> function_param{"a parameter"};
-const Rule<tree::Name, PolicyTag> policy{"policy"};
+const Rule<PolicyLine, PolicyTag> policy{"policy"};
+const Rule<tree::Member, MemberTag> member{"a policy"};
+const Rule<tree::Setting, SettingTag> setting{"a parameter"};
+const Rule<tree::ImportDecl, ImportTag> import{"import"};
+const Rule<tree::MigrateDecl, MigrateTag> migrate{"migrate"};
 const Rule<tree::Param, ParamTag> param{"param"};
 const Rule<tree::StateDecl, StateDeclTag> state_decl{"state"};
 const Rule<tree::InputDecl, InputTag> input{"input"};
@@ -83,7 +100,19 @@ const auto type_def = spanned(a_type[text_to<&tree::TypeName::name>] >>
                               -range[refined] >> -maybe_mark("?")[optional_type]);
 const auto range_def = maybe("in") > expression[set_to<&Range::low>] > mark("..") > expression[set_to<&Range::high>];
 
-const auto policy_def = maybe("policy") > a_name[set];
+const auto setting_def = a_policy[set_to<&tree::Setting::name>] > mark(":") >
+                         expression[set_to<&tree::Setting::value>];
+const auto member_def =
+    a_policy[set_to<&tree::Member::name>] >
+    -(maybe_mark("(") > (maybe_mark(")") | (setting[push_to<&tree::Member::settings>] >
+                                            *(mark(",") > setting[push_to<&tree::Member::settings>]) > mark(")"))));
+const auto policy_def = maybe("policy") > a_name[set_to<&PolicyLine::name>] >
+                        -(maybe_mark("=") > member[push_to<&PolicyLine::members>] >
+                          *(word("then") > member[push_to<&PolicyLine::members>]));
+const auto import_def = maybe("import") > a_file[imported] > -(word("as") > a_name[set_to<&tree::ImportDecl::alias>]);
+const auto migrate_def = maybe("migrate") > a_policy[set_to<&tree::MigrateDecl::state>] > word("from") >
+                         type[set_to<&tree::MigrateDecl::from>] > mark("=") >
+                         expression[set_to<&tree::MigrateDecl::value>];
 const auto param_def = maybe("param") > a_name[set_to<&tree::Param::name>] > typed > type[set_to<&tree::Param::type>] >
                        -range[in_range] > mark("=") > expression[set_to<&tree::Param::value>] > -range[in_range];
 const auto state_decl_def = maybe("state") > a_name[set_to<&tree::StateDecl::name>] > typed >
@@ -107,12 +136,18 @@ const auto function_def = maybe("fn") > a_name[set_to<&tree::FunctionDecl::name>
 const auto hit_def = maybe("hit") > word("when") > ValueHere("a condition") > expression[set];
 const auto flat_def = maybe("flat") > word("within") > expression[set];
 
-BOOST_SPIRIT_DEFINE(type, range, function_param, policy, param, state_decl, input, budget, refill, function, hit, flat)
+BOOST_SPIRIT_DEFINE(type, range, function_param, setting, member, policy, import, migrate, param, state_decl, input, budget, refill, function, hit, flat)
 
 }  // namespace
 
-void read_policy(State& s, Iterator first, Iterator last, tree::Name& found) {
+void read_policy(State& s, Iterator first, Iterator last, PolicyLine& found) {
   read_all(s, first, last, policy, found);
+}
+void read_import(State& s, Iterator first, Iterator last, tree::ImportDecl& found) {
+  read_all(s, first, last, import, found);
+}
+void read_migrate(State& s, Iterator first, Iterator last, tree::MigrateDecl& found) {
+  read_all(s, first, last, migrate, found);
 }
 void read_param(State& s, Iterator first, Iterator last, tree::Param& found) {
   read_all(s, first, last, param, found);

@@ -56,6 +56,18 @@ struct IndexEnd : x3::parser<IndexEnd> {
 };
 constexpr IndexEnd index_end{};
 
+struct Closing : x3::parser<Closing> {
+  using attribute_type = Span;
+  static constexpr bool has_attribute = true;
+  const char* text;
+  constexpr explicit Closing(const char* t) : text(t) {}
+  template <typename AnyContext, typename Outer>
+  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, Span& span) const {
+    return state(context).span_of_mark(first, last, text, span);
+  }
+};
+constexpr Closing closing_parenthesis{")"};
+
 // ---- actions
 
 constexpr auto as_prefix = [](const auto& context) {
@@ -110,6 +122,30 @@ constexpr auto extend = [](const auto& context) {
   tree::Expr& index = s.tree().exprs[static_cast<std::size_t>(x3::_val(context))];
   index.span.end = x3::_attr(context).bracket.end;
   if (x3::_attr(context).second != tree::none) index.args.push_back(x3::_attr(context).second);
+};
+
+constexpr auto close = [](const auto& context) {
+  state(context).tree().exprs[static_cast<std::size_t>(x3::_val(context))].span.end = x3::_attr(context).end;
+};
+
+// `gates.soft(…)`: a function of an imported file has its name with that of the file before it.
+constexpr auto as_function_of = [](const auto& context) {
+  auto& s = state(context);
+  tree::Expr& made = s.tree().exprs[static_cast<std::size_t>(x3::_val(context))];
+  std::string name = made.text;
+  auto id = made.args.front();
+  for (; s.at(id).kind == Kind::Field; id = s.at(id).args.front()) name = s.at(id).text + "." + name;
+  if (s.at(id).kind != Kind::Name) {
+    s.refuse("E0106", made.span, "only functions are called", "write the call first: `f(x)`");
+  }
+  made.kind = Kind::Call;
+  made.text = s.at(id).text + "." + name;
+  made.args.clear();
+};
+constexpr auto called_with = [](const auto& context) {
+  tree::Expr& call = state(context).tree().exprs[static_cast<std::size_t>(x3::_val(context))];
+  call.args = std::move(x3::_attr(context).args);
+  call.labels = std::move(x3::_attr(context).labels);
 };
 
 constexpr auto callee = [](const auto& context) {
@@ -186,7 +222,9 @@ const Rule<tree::Expr, AllotTag> allot{"an allotment"};
 const auto expression_def = chain[climbed];
 const auto chain_def = *prefix[as_prefix] >> postfix[as_operand] >>
                        *(undefined_test[as_test] | (infix[as_infix] > *prefix[as_prefix] > postfix[as_operand]));
-const auto postfix_def = value[set] >> *((dot > a_field[as_field]) |
+const auto function_of_file = maybe_mark("(")[as_function_of] >
+                              -(!maybe_mark(")") >> arguments[called_with]) > closing_parenthesis[close];
+const auto postfix_def = value[set] >> *((dot > a_field[as_field] > -function_of_file) |
                                          (maybe_mark("[") > expression[as_index] > index_end[extend]));
 const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > expression[set] > mark(")")) |
                        conditional[add] | allot[add] | record[add] | call[add] | Want("a value");

@@ -73,6 +73,35 @@ bool State::integer(Iterator& first, Iterator last, tree::Expr& found) {
 
 bool State::number(Iterator& first, Iterator last, tree::Expr& found) {
   const auto begin = skip(first, last);
+  if (!bare_number(first, last, found)) return false;
+  if (found.kind != tree::ExprKind::Percent) {
+    const auto next = skip(first, last);
+    const auto word = word_at(next, last);
+    // `given x = 3 iteration { … }`: a word before a brace begins a block.
+    const auto after = skip(next + word.size(), last);
+    if (after == last || *after != '{') found.unit = unit_named(word);
+    if (!found.unit.empty()) first = next + word.size();
+  }
+  found.span = span(begin, first);
+  return true;
+}
+
+bool State::score(Iterator& first, Iterator last, tree::Expr& found) {
+  const auto begin = skip(first, last);
+  auto at = begin;
+  const bool negative = mark(at, last, "-", false);
+  if (!bare_number(at, last, found)) {
+    want(first, last, "a reward, `?` or `!`");
+    return false;
+  }
+  if (negative) found.text.insert(0, 1, '-');
+  first = at;
+  found.span = span(begin, first);
+  return true;
+}
+
+bool State::bare_number(Iterator& first, Iterator last, tree::Expr& found) {
+  const auto begin = skip(first, last);
   if (begin == last || !is_digit(*begin)) return false;
   auto end = past_digits(begin, last);
   const auto whole = end;
@@ -99,12 +128,6 @@ bool State::number(Iterator& first, Iterator last, tree::Expr& found) {
   }
   check_number(found);
   first = end;
-  if (found.kind != tree::ExprKind::Percent) {
-    const auto next = skip(end, last);
-    const auto word = word_at(next, last);
-    found.unit = unit_named(word);
-    if (!found.unit.empty()) first = next + word.size();
-  }
   found.span = span(begin, first);
   return true;
 }

@@ -98,6 +98,17 @@ bool State::any_name(Iterator& first, Iterator last, std::string_view what, tree
   return true;
 }
 
+bool State::dotted_name(Iterator& first, Iterator last, std::string_view what, tree::Name& found) {
+  if (!name(first, last, what, found)) return false;
+  tree::Name part;
+  while (dot(first, last)) {
+    if (!any_name(first, last, "a name after `.`", part)) return false;
+    found.text += "." + part.text;
+    found.span.end = part.span.end;
+  }
+  return true;
+}
+
 bool State::operand_name(Iterator& first, Iterator last, tree::Name& found) {
   const auto begin = skip(first, last);
   const auto text = word_at(begin, last);
@@ -216,6 +227,36 @@ bool State::decision_here(Iterator first, Iterator last) {
   if (!word(at, last, "is", false)) return false;
   const auto next = word_at(skip(at, last), last);
   return next != "undefined" && next != "not";
+}
+
+bool State::timed_decision_here(Iterator first, Iterator last) {
+  tree::Name ignored;
+  tree::Expr number;
+  auto at = first;
+  if (!operand_name(at, last, ignored)) return false;
+  if (skip(at, last) != last && is_digit(*skip(at, last)) && !integer(at, last, number)) return false;
+  const bool named = mark(at, last, "(", false) && (operand_name(at, last, ignored) || mark(at, last, "\"", false));
+  if (!named) return false;
+  const std::string_view rest(at, static_cast<std::size_t>(last - at));
+  const auto end = rest.find(')');
+  if (end == std::string_view::npos) return false;
+  at += end + 1;
+  return word(at, last, "because", false) || word(at, last, "is", false);
+}
+
+bool State::fate_here(Iterator first, Iterator last) {
+  tree::Name ignored;
+  auto at = first;
+  if (mark(at, last, "\"", false)) {
+    while (at != last && *at != '"') ++at;
+    if (at == last) return false;
+    ++at;
+  } else if (!operand_name(at, last, ignored)) {
+    return false;
+  }
+  if (!word(at, last, "is", false)) return false;
+  const auto next = word_at(skip(at, last), last);
+  return !next.empty() && next != "undefined" && next != "not";
 }
 
 // ---- wants

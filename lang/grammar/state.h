@@ -41,10 +41,12 @@ class State {
               tree::Name& found);
   bool name(Iterator& first, Iterator last, std::string_view what, tree::Name& found);      // not a reserved word
   bool any_name(Iterator& first, Iterator last, std::string_view what, tree::Name& found);  // after a dot, a label
+  bool dotted_name(Iterator& first, Iterator last, std::string_view what, tree::Name& found);  // team.gates
   bool operand_name(Iterator& first, Iterator last, tree::Name& found);  // as `name`, but its absence is not noted
   bool label(Iterator& first, Iterator last, std::string& found);        // NAME ':'
   bool record_name(Iterator& first, Iterator last, std::string& found);  // group, batch, … before '{'
   bool number(Iterator& first, Iterator last, tree::Expr& found);        // integer, real, percent; with its unit
+  bool score(Iterator& first, Iterator last, tree::Expr& found);         // of a scenario: a number, the next word is left
   bool integer(Iterator& first, Iterator last, tree::Expr& found);       // digits alone; a unit's word is left
   bool size_number(Iterator& first, Iterator last, std::string& found);  // the 3 of vec<real, 3>
   bool prefix(Iterator& first, Iterator last, Symbol& found);
@@ -63,6 +65,8 @@ class State {
   bool action_here(Iterator first, Iterator last);
   bool subset_here(Iterator first, Iterator last);    // after `train`: neither its end nor the next statement
   bool decision_here(Iterator first, Iterator last);  // turn(g) is …  ·  turn(g) because …
+  bool timed_decision_here(Iterator first, Iterator last);  // the same of a scenario: wave 2 (a) is …
+  bool fate_here(Iterator first, Iterator last);            // a is dropped
 
   // ---- wants
 
@@ -83,6 +87,8 @@ class State {
   [[noreturn]] void refuse(std::string code, Span span, std::string message, std::string help = {}) const;
 
  private:
+  bool bare_number(Iterator& first, Iterator last, tree::Expr& found);
+
   struct Want {
     std::string what;
     std::vector<std::string> words;

@@ -5,6 +5,7 @@ namespace allot::lang::grammar {
 namespace {
 
 constexpr NameToken a_name{"a name"};
+constexpr Named<&State::dotted_name> a_setting{"a name"};  // sara.size of a composition
 constexpr AnyNameToken a_point{"a decision point"};
 constexpr Ahead<&State::decision_here> decision_here{};
 
@@ -36,8 +37,8 @@ const Rule<tree::Given, GivenTag> given{"what is given"};
 const Rule<tree::Expect, ExpectTag> expect{"an expectation"};
 const Rule<tree::TestDecl, TestTag> test{"a test"};
 
-const auto setting_def = a_name[set_to<&tree::Setting::name>] > mark("=") > expression[set_to<&tree::Setting::value>];
-const auto given_def = a_name[set_to<&tree::Given::name>] > mark("=") > expression[set_to<&tree::Given::value>];
+const auto setting_def = a_setting[set_to<&tree::Setting::name>] > mark("=") > expression[set_to<&tree::Setting::value>];
+const auto given_def = a_setting[set_to<&tree::Given::name>] > mark("=") > expression[set_to<&tree::Given::value>];
 const auto expect_def = spanned(
     maybe("expect") >
     ((decision_here > a_point[text_to<&tree::Expect::point>] > mark("(") > a_name[set_to<&tree::Expect::subject>] >

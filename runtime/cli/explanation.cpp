@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/cli/cost.h"
+#include "runtime/engine/verdict.h"
 
 namespace allot::cli {
 
@@ -159,7 +160,13 @@ Json describe_effects(const lang::Program& program, const std::vector<lang::Effe
 Json describe(const lang::Program& program, const std::vector<lang::Cell>& parameters, const lang::Handler& handler) {
   Json rules = Json::array();
   for (const lang::Rule& rule : handler.rules) {
-    rules.push_back({{"line", rule.line}, {"text", one_line(program.source->text(rule.span))}});
+    Json json = {{"line", rule.line}, {"text", one_line(program.source->text(rule.span))}};
+    // In a composition a rule may stand for one of each member.
+    if (program.source->file_count() > 1) json["where"] = engine::place_of(program, rule);
+    for (std::size_t i = 1; i < rule.origins.size(); ++i) {
+      json["text"] = json["text"].get<std::string>() + " + " + one_line(program.source->text(rule.origins[i]));
+    }
+    rules.push_back(std::move(json));
   }
   Json object = {{"point", lang::name(handler.point)},
                  {"text", handler.text},
@@ -196,7 +203,7 @@ Json describe(const lang::State& state, std::size_t offset) {
                  {"type", lang::to_text(state.type)},
                  {"per", scopes[static_cast<std::size_t>(state.scope)]},
                  {"initial", lang::show(state.initial, state.type)},
-                 {"written", state.scope == lang::StateScope::Group ? "by its group's handlers" : "at barriers"},
+                 {"written", state.scope == lang::StateScope::Group ? "by its group's handlers" : state.input ? "by the host" : "at barriers"},
                  {"offset_bytes", offset},
                  {"bytes", sizeof(lang::Cell) * static_cast<std::size_t>(state.type.cells())}};
   if (state.decay) object["decay"] = *state.decay;

@@ -64,8 +64,9 @@ void say_handler(std::string& text, const Json& handler) {
   for (const char* list : {"rules", "effects"}) {
     for (std::size_t i = 0; i < handler[list].size(); ++i) {
       const Json& rule = handler[list][i];
-      text += fmt::format("  {:<8} line {}: {}\n", i == 0 ? (list[0] == 'r' ? "rules" : "then") : "",
-                          rule["line"].get<int>(), word(rule, "text"));
+      const std::string where = rule.contains("where") ? word(rule, "where") : fmt::format("line {}", rule["line"].get<int>());
+      text += fmt::format("  {:<8} {}: {}\n", i == 0 ? (list[0] == 'r' ? "rules" : "then") : "", where,
+                          word(rule, "text"));
     }
   }
   for (const Json& allotment : handler.value("allots", Json::array())) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -34,11 +35,22 @@ constexpr std::string_view examples =
     "  allot why runs/first 12                        why was group 12 stopped?\n"
     "  allot help E0118                               what does this error mean?";
 
+// Policies find the files that they name by ALLOT_PATH.
+void look_in(const std::vector<std::string>& folders) {
+  std::string path;
+  for (const std::string& folder : folders) path += folder + ":";
+  const char* const before = std::getenv("ALLOT_PATH");
+  ::setenv("ALLOT_PATH", (path + (before == nullptr ? "" : before)).c_str(), 1);
+}
+
 void add_commands(CLI::App& app, Exit& exit) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "allot " ALLOT_VERSION);
   app.footer(std::string(examples));
   add_new(app, exit);
+  app.add_option_function<std::vector<std::string>>(
+         "--path", look_in, "a folder in which the files are looked for that a policy names (before those of ALLOT_PATH)")
+      ->allow_extra_args(false);
   add_check(app, exit);
   add_fmt(app, exit);
   add_test(app, exit);
@@ -53,6 +65,8 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_log(app, exit);
   add_why(app, exit);
   add_help(app, exit);
+  // `--path` may stand after the command too.
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->fallthrough();
 }
 
 const CLI::App* find_command(const CLI::App& app, std::string_view name) {
@@ -113,7 +127,18 @@ Exit dispatch(int count, char** words) {
   }
   const std::string first = words[1];
   if (!first.starts_with("-") && find_command(app, first) == nullptr) return unknown_command(app, first);
-  if (first == "train") return start_trainer(words + 2);  // all that follows is the trainer's, --help too
+  if (first == "train") {  // all that follows is the trainer's, --help too, save `--path FOLDER`
+    std::vector<char*> others;
+    for (char** word = words + 2; *word != nullptr; ++word) {
+      if (std::string_view(*word) == "--path" && word[1] != nullptr) {
+        look_in({*++word});
+      } else {
+        others.push_back(*word);
+      }
+    }
+    others.push_back(nullptr);
+    return start_trainer(others.data());
+  }
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lang/compose/library.h"
 #include "lang/limits.h"
 #include "runtime/math/checksum.h"
 
@@ -81,10 +82,12 @@ Result<PolicyFile> read_source(const fs::path& path) {
 Result<PolicyFile> read_policy(const fs::path& path) {
   Result<std::string> text = read_text(path);
   if (!text) return text.error();
-  const std::string hash = math::sha256_hex(*text);
+  const std::string own_hash = math::sha256_hex(*text);
   PolicyFile file = from_text(path, *std::move(text));
-  file.program = lang::check(file.source, file.diagnostics);
-  if (file.program) file.program->hash = hash;
+  file.program = lang::check(file.source, file.diagnostics, lang::SearchPath::with_environment());
+  if (file.program) {
+    file.program->hash = file.source->file_count() == 1 ? own_hash : math::sha256_hex(lang::hashed_text(*file.source));
+  }
   file.diagnostics.sort();
   return file;
 }

@@ -56,9 +56,14 @@ Json handler_json(const lang::Program& program, const lang::Handler& handler) {
   }
   Json rules = Json::array();
   for (const lang::Rule& rule : handler.rules) {
-    rules.push_back({{"line", rule.line},
-                     {"verdict", words(rule.verdict, handler.point)},
-                     {"because", parts_json(rule.because)}});
+    Json json{{"line", rule.line},
+              {"verdict", words(rule.verdict, handler.point)},
+              {"because", parts_json(rule.because)}};
+    if (program.source && program.source->file_count() > 1) {
+      json["where"] = place_of(program, rule);
+      json["text"] = std::string(program.source->line_at(rule.span.begin));
+    }
+    rules.push_back(std::move(json));
   }
   return {{"text", handler.text},
           {"reads", names_json(handler.reads)},

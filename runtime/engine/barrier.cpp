@@ -53,7 +53,17 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
     auto fits = check_points(policy->program(), policy->parameters(), settings.turn_limit, settings.host);
     if (!fits) return fits.error();
   }
-  std::unique_ptr<LiveEngine> engine(new LiveEngine(settings, std::move(policy)));
+  Settings complete = settings;
+  if (!settings.input_file.empty()) {
+    auto read = read_inputs(settings.input_file);
+    if (!read) return read.error();
+    complete.inputs.merge(*std::move(read));
+  }
+  if (policy) {
+    if (auto fits = check_inputs(policy->program(), complete.inputs); !fits) return fits.error();
+  }
+  std::unique_ptr<LiveEngine> engine(new LiveEngine(complete, std::move(policy)));
+  if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
     auto audit = Audit::open(settings, engine->policy_.get());
     if (!audit) return audit.error();
@@ -70,6 +80,9 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
+  }
+  if (policy_) {
+    if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
   last_event_ = std::chrono::steady_clock::now();  // time between iterations is the optimiser's, not a rollout's
   iteration_ = iteration;
@@ -358,7 +371,7 @@ void LiveEngine::warn_shaped_gate() {
   messages_.push_back(
       fmt::format("warning: {}: the policy decides on {}, the shaped reward that is also trained on, while this world "
                   "gives a raw one; g.raw_rewards and `hit` read that.",
-                  place_of(program, program.source->place(key->span.begin).line), key->text));
+                  place_of(program, key->span), key->text));
 }
 
 void LiveEngine::add_messages(IterationReport& report) {

@@ -12,6 +12,7 @@ using lang::RolloutsField;
 
 std::optional<Verdict> LiveEngine::consult(int handler, LiveGroup& group, int turn) {
   Decision decision = judge_->ask(handler, group, turn, run_facts(), store_, Effects::Keep);
+  if (observer_) observer_(decision, group, turn);
   const bool stop = decision.verdict.rollouts == RolloutsField::Stop;
   const GroupLog& log = group.log;
   Carried carried = Carried::Out;
@@ -77,13 +78,13 @@ void LiveEngine::ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_b
 
 // Before anything else sees the reward. What the environment gave stays in `raw_reward`.
 void LiveEngine::ask_score(LiveGroup& group, int sample) {
-  const int handler = points_.find(Point::Score, lang::Subject::Rollout);
-  if (handler == no_handler) return;
-  const auto verdict = consult_rollout(handler, group, sample);
-  if (!verdict || !verdict->reward) return;
-  RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
-  if (!rollout.raw_reward) rollout.raw_reward = rollout.reward;
-  rollout.reward = verdict->reward;
+  for (const int handler : points_.chain(Point::Score, lang::Subject::Rollout)) {
+    const auto verdict = consult_rollout(handler, group, sample);
+    if (!verdict || !verdict->reward) continue;
+    RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
+    if (!rollout.raw_reward) rollout.raw_reward = rollout.reward;
+    rollout.reward = verdict->reward;
+  }
 }
 
 bool LiveEngine::asks_turn(const LiveGroup& group, int turn) const {

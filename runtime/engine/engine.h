@@ -12,12 +12,15 @@
 
 #include "common/result.h"
 #include "runtime/engine/events.h"
+#include "runtime/engine/inputs.h"
 
 namespace allot::engine {
 
 struct Settings {
   std::filesystem::path policy;                   // a .allot file; empty: no policy, every point has its default
   std::map<std::string, std::string> parameters;  // --set name=value
+  InputValues inputs;                             // what the policy's `input`s are; input_file adds to them
+  std::filesystem::path input_file;               // JSON, see read_inputs(); empty: none
   std::filesystem::path run_folder;               // journal and state; empty: keep nothing on disk
   std::uint64_t seed = 0;
   int slots = 8;             // groups trained on in one iteration

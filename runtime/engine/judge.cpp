@@ -183,7 +183,7 @@ double as_number(const Cell& value, lang::Base base) {
 std::string warning_text(const lang::Program& program, const lang::Effect& effect) {
   std::string text;
   for (const lang::MessagePart& part : effect.because) text += part.hole < 0 ? part.text : "…";
-  const std::string where = program.source ? place_of(program, program.source->place(effect.span.begin).line) : "";
+  const std::string where = program.source ? place_of(program, effect.span) : "";
   return where + ": " + (text.empty() ? "the condition of `warn` held" : text);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,11 @@ class LiveEngine final : public Engine {
   const Ledger& ledger() const { return ledger_; }
   const Pool& pool() const { return pool_; }
   const StateStore& store() const { return store_; }
+
+  // For scenarios: what is remembered, and every answer that concerns a group, as it is given.
+  StateStore& state() { return store_; }
+  using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
@@ -150,6 +156,7 @@ class LiveEngine final : public Engine {
   RunFacts run_facts() const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
+  Observer observer_;
   Settings settings_;
   std::shared_ptr<Policy> policy_;
   std::optional<Judge> judge_;

@@ -1,5 +1,6 @@
 // The metrics of one iteration. The set of names follows from the program alone: what did not happen is 0, so that no
 // name depends on which rule answered.
+#include <filesystem>
 #include <algorithm>
 #include <tuple>
 
@@ -92,13 +93,25 @@ void add_groups(Metrics& metrics, const std::vector<const LiveGroup*>& all, cons
   metrics["tokens/dead"] = tokens - kept_tokens;
 }
 
+// "rule/12"; of a policy of several files "rule/sara:12".
+std::string rule_name(const lang::Program& program, const lang::Rule& rule) {
+  if (!program.source || program.source->file_count() == 1) return fmt::format("rule/{}", rule.line);
+  std::string name;
+  for (const lang::Span span : rule.origins.empty() ? std::vector<lang::Span>{rule.span} : rule.origins) {
+    const std::filesystem::path file(program.source->name(span.begin));
+    name += fmt::format("{}{}:{}", name.empty() ? "rule/" : "+", file.stem().string(),
+                        program.source->place(span.begin).line);
+  }
+  return name;
+}
+
 void add_policy(Metrics& metrics, const lang::Program& program, const JudgeCounts& counts) {
   metrics["policy/decisions"] = static_cast<double>(counts.decisions());
   metrics["policy/faults"] = static_cast<double>(counts.faults + counts.hit_faults);
   for (std::size_t h = 0; h < program.handlers.size(); ++h) {
     const std::vector<lang::Rule>& rules = program.handlers[h].rules;
     for (std::size_t r = 0; r < rules.size(); ++r) {
-      metrics[fmt::format("rule/{}", rules[r].line)] += static_cast<double>(counts.rules[h][r]);
+      metrics[rule_name(program, rules[r])] += static_cast<double>(counts.rules[h][r]);
     }
   }
   for (std::size_t w = 0; w < program.warnings.size(); ++w) {

@@ -10,18 +10,24 @@ Points::Points(const lang::Program& program, const std::vector<lang::Cell>& para
   for (std::size_t i = 0; i < program.handlers.size(); ++i) {
     const lang::Handler& handler = program.handlers[i];
     const int number = handler.number ? static_cast<int>(lang::value(*handler.number, parameters)) : 0;
-    entries_.push_back({handler.point, handler.subject, handler.number.has_value(), number, static_cast<int>(i)});
+    const auto& too = handler.numbers_too;
+    const bool comes = std::all_of(too.begin(), too.end(), [&](const lang::ReadArgument& other) {
+      return lang::value(other, parameters) == number;
+    });
+    const int meets = comes ? static_cast<int>(too.size()) : -1;
+    entries_.push_back({handler.point, handler.subject, handler.number.has_value(), number, static_cast<int>(i), meets});
   }
 }
 
 int Points::find(Point point, lang::Subject subject, int number) const {
   int general = no_handler;
+  const Entry* exact = nullptr;
   for (const Entry& entry : entries_) {
-    if (entry.point != point || entry.subject != subject) continue;
-    if (entry.numbered && entry.number == number) return entry.handler;
+    if (entry.point != point || entry.subject != subject || entry.meets < 0) continue;
+    if (entry.numbered && entry.number == number && (exact == nullptr || entry.meets > exact->meets)) exact = &entry;
     if (!entry.numbered && general == no_handler) general = entry.handler;
   }
-  return general;
+  return exact == nullptr ? general : exact->handler;
 }
 
 bool Points::numbered(int handler) const {
@@ -33,8 +39,9 @@ int Points::number(int handler) const { return entries_[static_cast<std::size_t>
 std::vector<int> Points::turn_handlers() const {
   std::vector<Entry> found;
   std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(found),
-               [](const Entry& entry) {
-                 return entry.point == Point::Turn && entry.subject == lang::Subject::Group && entry.numbered;
+               [&](const Entry& entry) {
+                 return entry.point == Point::Turn && entry.subject == lang::Subject::Group && entry.numbered &&
+                        find(Point::Turn, entry.number) == entry.handler;
                });
   std::stable_sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
   std::vector<int> handlers;
@@ -46,6 +53,14 @@ std::vector<int> Points::handlers(Point point) const {
   std::vector<int> found;
   for (const Entry& entry : entries_) {
     if (entry.point == point) found.push_back(entry.handler);
+  }
+  return found;
+}
+
+std::vector<int> Points::chain(Point point, lang::Subject subject) const {
+  std::vector<int> found;
+  for (const Entry& entry : entries_) {
+    if (entry.point == point && entry.subject == subject) found.push_back(entry.handler);
   }
   return found;
 }
@@ -93,7 +108,7 @@ namespace {
 
 std::string place(const lang::Program& program, const lang::Handler& handler) {
   if (!program.source) return handler.text;
-  return program.source->name() + ":" + std::to_string(program.source->place(handler.span.begin).line);
+  return program.source->where(handler.span.begin);
 }
 
 bool served(const lang::Handler& handler) {

@@ -26,6 +26,8 @@ class Points {
   int number(int handler) const;  // N of a numbered one, else 0
   // Every handler of a point, in the order of the file.
   std::vector<int> handlers(lang::Point point) const;
+  // … asked of one subject: a composition has several of `score` and `shape`, each of which sees what the one before set.
+  std::vector<int> chain(lang::Point point, lang::Subject subject) const;
   // Handlers of `turn N`, ascending by N.
   std::vector<int> turn_handlers() const;
   bool has(lang::Point point) const;
@@ -38,6 +40,7 @@ class Points {
     bool numbered;
     int number;
     int handler;
+    int meets;  // how many other numbers fall together with this one; -1: not all that should, so it never comes
   };
   std::vector<Entry> entries_;
 };

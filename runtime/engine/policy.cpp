@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "lang/compose/library.h"
 #include "lang/limits.h"
 #include "runtime/math/checksum.h"
 
@@ -67,14 +68,14 @@ Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
                                             const std::map<std::string, std::string>& overrides) {
   auto text = read_policy_text(file);
   if (!text) return text.error();
-  const std::string hash = math::sha256_hex(*text);
-  const auto source = std::make_shared<const lang::Source>(file.string(), *std::move(text));
+  const std::string own_hash = math::sha256_hex(*text);
+  auto source = std::make_shared<const lang::Source>(file.string(), *std::move(text));
   lang::Diagnostics diagnostics;
-  std::optional<lang::Program> checked = lang::check(source, diagnostics);
+  std::optional<lang::Program> checked = lang::check(source, diagnostics, lang::SearchPath::with_environment());
   if (!checked || diagnostics.has_errors()) {
     return Error{"The policy " + file.string() + " has errors:\n" + lang::render_all(diagnostics, *source), ""};
   }
-  checked->hash = hash;
+  checked->hash = source->file_count() == 1 ? own_hash : math::sha256_hex(lang::hashed_text(*source));
   auto parameters = lang::bind(*checked, overrides);
   if (!parameters) return parameters.error();
   auto program = std::make_shared<const lang::Program>(*std::move(checked));

@@ -62,6 +62,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
   }
   store_.restore(std::move(read->prompts), std::move(read->categories), std::move(read->run_state));
   pool_.restore(std::move(read->histories), read->epoch, read->passed);
+  if (policy_) supply(policy_->program(), settings_.inputs, store_);  // the host's word of today
   ledger_.restore(read->accounts, read->conservation, read->ledger_begun);
   trust_.restore(read->holdout_observed, read->holdout_flat, read->paused);
   run_ = read->run;

@@ -30,8 +30,8 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   const std::lock_guard lock(mutex_);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}};
-  const int handler = judge_ ? points_.find(Point::Shape, Subject::Group) : no_handler;
-  if (handler == no_handler || batch.rollouts.empty()) return shaped;
+  const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::Group) : std::vector<int>();
+  if (handlers.empty() || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   LiveGroup* const group = find(batch.rollouts.front().group);
   if (group == nullptr) return malformed("the group is not of this iteration");
@@ -45,10 +45,13 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
     places.push_back(sample);
     rewards.push_back(group->log.rollouts[sample].reward);
   }
-  group->advantages = std::move(by_sample);
-  const auto verdict = consult(handler, *group, current_turn(group->log));
-  if (verdict) apply(shaped, *verdict, places, rewards);
-  if (fatal_) return *fatal_;
+  for (const int handler : handlers) {
+    for (std::size_t i = 0; i < places.size(); ++i) by_sample[places[i]] = shaped.advantages[i];
+    group->advantages = by_sample;
+    const auto verdict = consult(handler, *group, current_turn(group->log));
+    if (verdict) apply(shaped, *verdict, places, rewards);
+    if (fatal_) return *fatal_;
+  }
   return shaped;
 }
 
@@ -56,8 +59,8 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   const std::lock_guard lock(mutex_);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}};
-  const int handler = judge_ ? points_.find(Point::Shape, Subject::MicroBatch) : no_handler;
-  if (handler == no_handler || batch.rollouts.empty()) return shaped;
+  const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
+  if (handlers.empty() || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   MicroFacts micro;
   BatchFacts prompts;
@@ -79,14 +82,17 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
     rewards.push_back(group->log.rollouts[static_cast<std::size_t>(ref.sample)].reward);
   }
   micro.gram = &batch.gram;
-  Decision decision = judge_->ask_micro(handler, micro, prompts, run_facts(), store_);
-  audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
-  note_fault(decision);
-  if (fatal_) return *fatal_;
-  if (shadow() || decision.verdict.rule < 0) return shaped;
   std::vector<std::size_t> places(batch.rollouts.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  apply(shaped, decision.verdict, places, rewards);
+  for (const int handler : handlers) {
+    for (std::size_t i = 0; i < micro.members.size(); ++i) micro.members[i].advantage = shaped.advantages[i];
+    Decision decision = judge_->ask_micro(handler, micro, prompts, run_facts(), store_);
+    audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
+    note_fault(decision);
+    if (fatal_) return *fatal_;
+    if (shadow() || decision.verdict.rule < 0) continue;
+    apply(shaped, decision.verdict, places, rewards);
+  }
   return shaped;
 }
 

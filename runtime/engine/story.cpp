@@ -74,14 +74,19 @@ class Reader {
   std::string where(const Answered& answered) const {
     const Json* const found = rule(answered);
     if (found == nullptr) return "";
+    if (found->contains("where")) return found->at("where").get<std::string>();
     return fmt::format("{}:{}", policy_.at("file").get<std::string>(), found->at("line").get<int>());
   }
   std::string source_line(const Answered& answered) const {
     const Json* const found = rule(answered);
     if (found == nullptr) return "";
-    std::istringstream lines(policy_.at("source").get<std::string>());
     std::string line;
-    for (int number = found->at("line").get<int>(); number > 0; --number) std::getline(lines, line);
+    if (found->contains("text")) {
+      line = found->at("text").get<std::string>();
+    } else {
+      std::istringstream lines(policy_.at("source").get<std::string>());
+      for (int number = found->at("line").get<int>(); number > 0; --number) std::getline(lines, line);
+    }
     const std::size_t start = line.find_first_not_of(" \t");
     return start == std::string::npos ? "" : line.substr(start);
   }

@@ -129,15 +129,23 @@ std::string render(const std::vector<lang::MessagePart>& parts, const lang::Hand
   return text;
 }
 
-std::string place_of(const lang::Program& program, int line) {
-  return (program.source ? program.source->name() : program.name) + ":" + std::to_string(line);
+std::string place_of(const lang::Program& program, lang::Span span) {
+  return program.source ? program.source->where(span.begin) : program.name;
+}
+
+std::string place_of(const lang::Program& program, const lang::Rule& rule) {
+  if (!program.source) return program.name + ":" + std::to_string(rule.line);
+  if (rule.origins.empty()) return place_of(program, rule.span);
+  std::string text;
+  for (const lang::Span origin : rule.origins) text += (text.empty() ? "" : ", ") + place_of(program, origin);
+  return text;
 }
 
 std::string place_of(const lang::Program& program, const lang::Handler& handler, std::int32_t node) {
   if (!program.source) return program.name;
   const bool known = node >= 0 && static_cast<std::size_t>(node) < handler.nodes.size();
   const lang::Span span = known ? handler.nodes[static_cast<std::size_t>(node)].span : handler.span;
-  return place_of(program, program.source->place(span.begin).line);
+  return place_of(program, span);
 }
 
 Verdict resolve(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
@@ -150,7 +158,7 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
   const lang::VerdictTemplate& form = rule.verdict;
   verdict.rule = outcome.rule;
   verdict.point = handler.point;
-  verdict.where = place_of(program, rule.line);
+  verdict.where = place_of(program, rule);
   verdict.start = handler.point == lang::Point::Size;
   verdict.rollouts = verdict.start ? RolloutsField::Default : form.rollouts;
   verdict.amounts = operand(handler, form.amount, outcome.amount, outcome.amounts);

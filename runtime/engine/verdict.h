@@ -49,7 +49,8 @@ struct Verdict {
 Verdict resolve(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
                 const std::vector<std::string>& prompts);
 
-std::string place_of(const lang::Program& program, int line);
+std::string place_of(const lang::Program& program, lang::Span span);
+std::string place_of(const lang::Program& program, const lang::Rule& rule);  // of all rules that it stands for
 std::string place_of(const lang::Program& program, const lang::Handler& handler, std::int32_t node);
 std::string render(const std::vector<lang::MessagePart>& parts, const lang::Handler& handler,
                    const std::vector<lang::Cell>& holes, const std::vector<std::string>& prompts);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/builtins.h"
+#include "lang/compose/library.h"
 #include "lang/format/format.h"
 #include "lang/parser.h"
 #include "lang/words.h"
@@ -17,7 +18,10 @@ using lang::format::TokenKind;
 
 Document::Document(std::string uri, std::string text)
     : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
-  program_ = lang::check(source_, diagnostics_);
+  const std::string scheme = "file://";
+  const std::string path = uri_.starts_with(scheme) ? uri_.substr(scheme.size()) : uri_;
+  auto whole = std::make_shared<const lang::Source>(path, std::string(source_->text()));
+  program_ = lang::check(whole, diagnostics_, lang::SearchPath::with_environment());
   diagnostics_.sort();
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
@@ -59,7 +63,9 @@ const Symbol* Document::symbol_at(Position position) const {
 
 Json Document::diagnostics() const {
   Json list = Json::array();
+  const auto here = [&](Span span) { return span.begin <= source_->text().size(); };  // else of a file that it uses
   for (const lang::Diagnostic& each : diagnostics_.all()) {
+    if (!here(each.span)) continue;
     std::string message = each.message;
     if (!each.label.empty()) message += "\n" + each.label;
     if (!each.help.empty()) message += "\nhelp: " + each.help;
@@ -69,6 +75,7 @@ Json Document::diagnostics() const {
                 {"source", "allot"},
                 {"message", message}};
     for (const lang::Context& context : each.contexts) {
+      if (!here(context.span)) continue;
       one["relatedInformation"].push_back({{"location", location(context.span)}, {"message", context.words}});
     }
     list.push_back(std::move(one));

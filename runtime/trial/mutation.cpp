@@ -271,6 +271,7 @@ class Maker {
 
 std::vector<Mutant> mutants(const lang::Program& program, const MutationOptions& options) {
   if (!program.tree || !program.source) return {};
+  if (program.source->file_count() > 1) return {};  // the rules of other files have their tests there
   return Maker(program, options).run();
 }
 

@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include "compiler/executable.h"
+#include "lang/compose/library.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
 #include "runtime/trial/asked.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
+#include "runtime/trial/scenario.h"
 
 namespace allot::trial {
 namespace {
@@ -354,9 +356,9 @@ class Trial {
                                      [](const auto& each) { return each.second.is_group(); });
     if (record == records_.end()) return Error{"A condition is about a group: write `given g = group { … }`.", ""};
     lang::Diagnostics diagnostics;
-    const auto source = std::make_shared<const lang::Source>(
-        program_.source->name(), std::string(program_.source->text()) + condition_handler(expect, record->first));
-    const auto checked = lang::check(source, diagnostics);
+    auto source = std::make_shared<const lang::Source>(program_.source->name(),
+                                                       condition_text() + condition_handler(expect, record->first));
+    const auto checked = lang::check(source, diagnostics, program_.library);
     if (!checked || diagnostics.has_errors()) {
       return Error{"the condition cannot be checked:\n" + lang::render_all(diagnostics, *source), ""};
     }
@@ -372,6 +374,13 @@ class Trial {
 
   static constexpr int condition_wave = 100'003;  // no group has so many
   static constexpr std::string_view expect_word = "expect";
+
+  // The policy; of a composition what a condition may need of it: the members would answer as well.
+  std::string condition_text() const {
+    if (program_.tree->members.empty()) return std::string(program_.source->file_text(0));
+    const std::string hit = program_.hit ? std::string(program_.source->text(program_.hit->span)) : "";
+    return "policy " + program_.name + "\n" + hit + "\n";
+  }
 
   std::string condition_handler(const tree::Expect& expect, const std::string& group) const {
     std::string lets;
@@ -410,6 +419,7 @@ std::vector<TestReport> run(const lang::Program& program, const Options& options
   for (const tree::TestDecl& test : program.tree->tests) {
     if (test.title.find(options.only) != std::string::npos) reports.push_back(Trial(program, test, options).run());
   }
+  for (TestReport& report : run_scenarios(program, options)) reports.push_back(std::move(report));
   return reports;
 }
 

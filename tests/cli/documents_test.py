@@ -35,7 +35,7 @@ class Documents(unittest.TestCase):
                     self.assertIn(code, checked.err)
                 else:
                     self.assertEqual(checked.code, 0, checked.err)
-                    if re.search(r"^test ", text, re.MULTILINE):
+                    if re.search(r"^(test|scenario) ", text, re.MULTILINE):
                         tested = allot("test", path)
                         self.assertEqual(tested.code, 0, tested.out + tested.err)
                 seen += 1

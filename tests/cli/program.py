@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -27,5 +28,11 @@ def allot(*words, stdin="", cwd=SOURCE, timeout=60):
 def policy_file(text, name="policy.allot"):
     """A path of a fresh file with this text; it lies in a folder of its own."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-")) / name
-    path.write_text(text)
+    # Lines `# file NAME.allot` begin other files beside it, which it may name.
+    first, *others = re.split(r"^# file (\S+)\n", text, flags=re.MULTILINE)
+    path.write_text(first)
+    for other, content in zip(others[::2], others[1::2]):
+        beside = path.parent / other
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(content)
     return str(path)

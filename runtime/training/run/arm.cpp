@@ -107,6 +107,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
   if (kind == ArmKind::Policy) {
     settings.policy = options.policy;
     settings.parameters = options.parameters;
+    settings.input_file = options.inputs;
     settings.shadow = options.shadow;
     settings.holdout = options.holdout;
     settings.pause_below = options.pause_below;

@@ -23,11 +23,12 @@ std::string place_of(const fs::path& path) {
 
 // Everything that changes a number, by the option that sets it.
 Result<Json> settings_of(const RunOptions& o) {
-  std::string policy;  // what it says, not where it lies
-  if (!o.policy.empty()) {
-    auto text = read_file(o.policy);
+  std::string policy, inputs;  // what they say, not where they lie
+  for (const auto& [file, hash] : {std::pair(&o.policy, &policy), std::pair(&o.inputs, &inputs)}) {
+    if (file->empty()) continue;
+    auto text = read_file(*file);
     if (!text) return text.error();
-    policy = "sha256 " + math::sha256_hex(*text);
+    *hash = "sha256 " + math::sha256_hex(*text);
   }
   Json sets = Json::object();
   for (const auto& [name, value] : o.parameters) sets[name] = value;
@@ -37,6 +38,7 @@ Result<Json> settings_of(const RunOptions& o) {
               {"--turns", o.turn_limit},
               {"--policy", policy},
               {"--set", std::move(sets)},
+              {"--inputs", inputs},
               {"--arms", o.arms},
               {"--seeds", o.seeds},
               {"--gate-turn", o.gate_turn},

@@ -65,6 +65,7 @@ void add_world(CLI::App& app, RunOptions& o) {
 void add_policy(CLI::App& app, RunOptions& o, std::vector<std::string>& sets) {
   app.add_option("--policy", o.policy, "the .allot file of the arm `policy`");
   app.add_option("--set", sets, "NAME=VALUE for a parameter of the policy; may be repeated");
+  app.add_option("--inputs", o.inputs, "JSON file with the policy's inputs: {\"difficulty\": {\"a prompt\": 0.3}}");
   app.add_option("--arms", o.arms, "which arms run side by side: none policy random oracle")->delimiter(',');
   app.add_option("--gate-turn", o.gate_turn, "turn at which the arms random and oracle stop groups")
       ->capture_default_str()->check(at_least(1));

@@ -23,6 +23,7 @@ struct RunOptions {
   int worlds = 16;                           // child processes at most
   std::filesystem::path policy;
   std::map<std::string, std::string> parameters;
+  std::filesystem::path inputs;              // JSON: what the policy's `input`s are; empty: none
   std::vector<std::string> arms = {"none", "policy"};
   std::vector<std::uint64_t> seeds = {7};
   int iterations = 60;

@@ -1,0 +1,57 @@
+// Policies of several files in one text: lines `# file NAME.allot` begin the others.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "lang/compose/library.h"
+#include "lang/program.h"
+#include "runtime/trial/trial.h"
+
+namespace allot::trial::test {
+
+inline std::shared_ptr<const lang::Program> program_of(const std::string& text) {
+  static const std::string mark = "# file ";
+  std::map<std::string, std::string> others;
+  std::string first;
+  std::string* into = &first;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(mark)) {
+      into = &others[line.substr(mark.size(), line.find(".allot") - mark.size())];
+    } else {
+      *into += line + "\n";
+    }
+  }
+  auto source = std::make_shared<const lang::Source>("test.allot", first);
+  lang::Diagnostics diagnostics;
+  auto checked = lang::check(source, diagnostics, std::make_shared<const lang::TextLibrary>(std::move(others)));
+  INFO(lang::render_all(diagnostics, *source));
+  REQUIRE(checked);
+  return std::make_shared<const lang::Program>(*std::move(checked));
+}
+
+inline std::vector<TestReport> run(const std::string& text) {
+  const auto program = program_of(text);
+  Options options;
+#ifdef ALLOT_HAS_NATIVE
+  options.native = true;
+#endif
+  auto reports = trial::run(*program, options);
+  UNSCOPED_INFO(trial::render(reports, *program));
+  return reports;
+}
+
+inline void passes(const std::string& text) {
+  const auto reports = run(text);
+  REQUIRE_FALSE(reports.empty());
+  for (const TestReport& report : reports) {
+    INFO(report.title << ": " << report.error);
+    CHECK(report.passed);
+  }
+}
+
+}  // namespace allot::trial::test
