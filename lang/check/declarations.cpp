@@ -188,7 +188,7 @@ void declare_input(Policy& policy, const tree::InputDecl& decl) {
     state.span = decl.name.span;
     state.type = *type;
     state.input = true;
-    state.initial = Cell::undefined();
+    state.initial = {Cell::undefined()};
     state.scope = decl.scope == "run"        ? StateScope::Run
                   : decl.scope == "category" ? StateScope::Category
                                              : StateScope::Prompt;
@@ -400,7 +400,12 @@ void check_migrations(Policy& policy) {
     if (made == poison) continue;
     value->name = policy.program.name;
     value->source = policy.program.source;
-    value->states.push_back({"old", *from, StateScope::Run, Cell::undefined(), std::nullopt, false, decl.from.span});
+    State& before = value->states.emplace_back();
+    before.name = "old";
+    before.type = *from;
+    before.scope = StateScope::Run;
+    before.initial.assign(static_cast<std::size_t>(from->cells()), Cell::undefined());
+    before.span = decl.from.span;
     value->reports = {"value"};
     Handler handler = std::move(builder.handler);
     handler.point = Point::Eval;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -134,7 +135,7 @@ void supply(const lang::Program& program, const InputValues& values, StateStore&
     const auto given = values.find(state.name);
     if (!state.input || given == values.end()) continue;
     for (const auto& [key, value] : given->second) {
-      const Cell cell = cell_of(state.type, value);
+      const std::array cell{cell_of(state.type, value)};
       if (state.scope == StateScope::Run) store.write_run(i, cell);
       if (state.scope == StateScope::Prompt) store.write_prompt(key, i, cell);
       if (state.scope == StateScope::Category) store.write_category(key, i, cell);

@@ -1,6 +1,7 @@
 #include "runtime/trial/scenario.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -219,7 +220,8 @@ class Scenario {
     auto value = literal(tree_, given.value, allowance_);
     if (!key) return key.error();
     if (!value) return value.error();
-    const Cell cell = value->cell(state.type.base);
+    if (state.type.vector()) return Error{fmt::format("`{}` is a list: a scenario gives numbers and beliefs", state.name), ""};
+    const std::array cell{value->cell(state.type.base)};
     if (state.scope == lang::StateScope::Prompt) {
       engine_->state().write_prompt(*key, *index, cell);
     } else if (state.scope == lang::StateScope::Category) {
@@ -397,12 +399,18 @@ class Scenario {
 
   Result<Value> look_at_state(std::size_t index, const Place& asked) {
     const lang::State& state = program_.states[index];
-    if (state.scope == lang::StateScope::Run) return value_of(engine_->state().run()[index], state.type.base);
+    const auto value_in = [&](const engine::StateCells& cells) {
+      Value list;
+      list.kind = Value::Kind::List;
+      for (const Cell& cell : cells[index]) list.items.push_back(value_of(cell, state.type.base));
+      return state.type.vector() ? list : list.items.front();
+    };
+    if (state.scope == lang::StateScope::Run) return value_in(engine_->state().run());
     if (state.scope == lang::StateScope::Group) return Error{fmt::format("`{}` is gone with its group", state.name), ""};
     if (!asked.keyed) return Error{fmt::format("`{}` is state per prompt", state.name), "say whose: " + state.name + "[\"a\"]"};
     const engine::StateStore& store = engine_->state();
     const bool prompt = state.scope == lang::StateScope::Prompt;
-    return value_of((prompt ? store.prompt(asked.key) : store.category(asked.key))[index], state.type.base);
+    return value_in(prompt ? store.prompt(asked.key) : store.category(asked.key));
   }
 
   std::optional<Result<Value>> look_at_budget(const Place& asked) {
