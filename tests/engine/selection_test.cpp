@@ -168,7 +168,7 @@ on finish of group g { report rate = rate[g.category] otherwise train }
   CHECK(report.metrics.at("report/all") == 6);
   CHECK(report.metrics.at("report/open") == 6);
   CHECK(report.metrics.at("report/seen") == 2);
-  CHECK(engine->store().prompt("p5").front().integer() == 1);
+  CHECK(engine->store().prompt("p5").front().front().integer() == 1);
   Driver second(*engine, course);
   CHECK(second.run(1, {"p3", "p5"}).metrics.at("report/rate") == 1.0);  // both odd, like p1
 }
