@@ -10,7 +10,7 @@ constexpr std::array table{
     Code{"E0190", "not in this version of the language",
      "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
      "here would have no effect. `loss of token` is the last decision point to come; all others can be written.",
-     "policy p\nstate x: vec<real> per prompt = [0]\non finish of group g { train }\n",
+     "policy p\non loss of token t { report x = 1 }\n",
          "policy p\nstate x: real per prompt = 0\non finish of group g { report r = x[g.prompt] }\n"},
     // ---- names
     Code{"E0101", "a name that is not declared",

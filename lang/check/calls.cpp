@@ -105,7 +105,8 @@ NodeId Expressions::call(tree::ExprId id) {
   }
   if (index < 0) {
     const std::string file = e.text.substr(0, e.text.find('.'));  // a function of a file that is not there
-    const Binding* const value = policy_.names.find(file);
+    const Binding* const whole = policy_.names.find(e.text);  // one that could not be read there
+    const Binding* const value = whole ? whole : policy_.names.find(file);
     if (value && value->meaning == Meaning::Poison) {
       for (const tree::ExprId arg : e.args) check(arg);
       return poison;
@@ -441,6 +442,12 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
   Type shown = *result;
   if (shown.vector()) shown = type(body);
   if (owned.empty()) {
+    // A bare number that is the whole body takes the unit of the result.
+    if (const Node& node = builder_[body]; node.op == Op::Constant && !(node.type.unit == shown.unit)) {
+      Type with_unit = node.type;
+      with_unit.unit = shown.unit;
+      return builder_.constant(node.cell, with_unit, node.span);
+    }
     if (!(type(body) == shown) && builder_[body].op != Op::Constant) builder_.retype(body, shown);
     return body;
   }

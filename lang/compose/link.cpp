@@ -216,6 +216,7 @@ void shift(tree::TypeName& type, tree::ExprId by) {
 }  // namespace
 
 void adopt_functions(tree::File& into, const tree::File& from, const std::string& alias) {
+  for (const std::string& name : from.unread) into.unread.push_back(alias + "." + name);
   if (from.functions.empty()) return;
   std::set<std::string> own;
   for (const tree::FunctionDecl& function : from.functions) own.insert(function.name.text);

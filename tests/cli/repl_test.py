@@ -56,21 +56,24 @@ class Terminal(unittest.TestCase):
         if pid == 0:
             os.environ.update({"XDG_STATE_HOME": folder, "TERM": "xterm"})
             os.execv(ALLOT, [ALLOT, "repl"])
-        self.pid = pid
+        self.pid, self.seen = pid, ""
         return self.until("allot> ")
 
     def until(self, words, seconds=20):
-        seen, end = "", time.monotonic() + seconds
-        while words not in seen:
+        """What the terminal shows up to `words`; what follows them is kept for the next question."""
+        end = time.monotonic() + seconds
+        while words not in self.seen:
             ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
-            self.assertTrue(ready, f"waited for {words!r}, saw {seen!r}")
-            seen += os.read(self.terminal, 4096).decode(errors="replace")
-        return seen
+            self.assertTrue(ready, f"waited for {words!r}, saw {self.seen!r}")
+            self.seen += os.read(self.terminal, 4096).decode(errors="replace")
+        before, _, self.seen = self.seen.partition(words)
+        return before + words
 
     def type(self, text):
         os.write(self.terminal, text.encode())
 
     def end(self):
+        time.sleep(0.5)  # what is typed while the program changes the mode of its terminal may be lost
         self.type("\x04")
         status = os.waitpid(self.pid, 0)[1]
         os.close(self.terminal)

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "lang/compose/library.h"
 #include "lang/diagnostics.h"
 #include "tests/compiler/harness.h"
 
@@ -17,7 +18,7 @@ namespace {
 Program checked(const std::string& name, const std::string& text) {
   auto source = std::make_shared<const allot::lang::Source>(name, text);
   allot::lang::Diagnostics diagnostics;
-  std::optional<Program> program = allot::lang::check(source, diagnostics);
+  std::optional<Program> program = allot::lang::check(source, diagnostics, allot::lang::SearchPath::with_environment());
   INFO(allot::lang::render_all(diagnostics, *source));
   REQUIRE(program);
   return *std::move(program);

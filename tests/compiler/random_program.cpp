@@ -63,7 +63,7 @@ class Maker {
 
   void rules() {
     if (dice_.once_in(8)) builder_.handler().keys = expression_.vector(Base::Real, 1);
-    const int count = 1 + dice_.below(4);
+    const int count = 1 + dice_.below(3);  // a rule behind three others is seldom reached
     for (int i = 0; i < count; ++i) {
       lang::VerdictTemplate verdict;
       if (dice_.once_in(2))
@@ -91,10 +91,10 @@ class Maker {
   // Something that is true now and then.
   NodeId condition() {
     const NodeId plain = expression_.scalar(Base::Bool, dice_.once_in(8), 1);
-    if (dice_.once_in(2)) return plain;
+    if (!dice_.once_in(3)) return plain;
     const NodeId deep = expression_.scalar(Base::Bool, dice_.once_in(8), 4);
     const bool optional = expression_.optional(plain) || expression_.optional(deep);
-    return builder_.add(dice_.once_in(2) ? Op::And : Op::Or, type(Base::Bool, optional), {plain, deep});
+    return builder_.add(dice_.once_in(3) ? Op::And : Op::Or, type(Base::Bool, optional), {plain, deep});
   }
 
   void effects() {

@@ -273,7 +273,7 @@ TEST_CASE("declarations") {
        {"budget 100 tokens per run\nbudget 10 calls per run\non wave of group g { when budget.left < 10 then stop }",
         {"E0316"}},
        {"budget 100 turns per run\non wave of group g { stop }", {"E0403"}},
-       {"input difficulty: real? per prompt\non finish of group g { train }", {"E0190"}},
+       {"input difficulty: real? per prompt\non finish of group g { train }", {"W0501"}},
        {"hit when reward\non finish of group g { train }", {"E0203"}},
        {"hit when rewrd > 1\non finish of group g { train }", {"E0101"}},
        {"hit when reward >= -12 and turns < 5\non finish of group g { when g.hits > 0 then train }", {}}});

@@ -112,10 +112,10 @@ scenario "alike at the second turn" {
 scenario "a pool" {
   size 2
   pool one, "two words", three
-  iteration { group one: rewards 1, 0  expect one is trained }
-  iteration { group "two words": rewards 1, 0  expect "two words" is trained }
-  iteration { group three: rewards 1, 0  expect three is trained }
-  iteration { group one: rewards 1, 0  expect one is trained }
+  iteration { group one: actions [["look"]] * 2; rewards 1, 0  expect one is trained }
+  iteration { group "two words": actions [["look"]] * 2; rewards 1, 0  expect "two words" is trained }
+  iteration { group three: actions [["look"]] * 2; rewards 1, 0  expect three is trained }
+  iteration { group one: actions [["look"]] * 2; rewards 1, 0  expect one is trained }
 }
 )");
 }
