@@ -83,9 +83,11 @@ void LiveEngine::begin_rollouts(LiveGroup& group, int count, Orders& orders) {
   const int first = static_cast<int>(group.log.rollouts.size());
   if (!group.log.least_live_turns()) group.turn_passed = 0;  // a new wave counts its turns from the first
   for (int i = 0; i < count; ++i) {
-    group.log.rollouts.emplace_back().iteration = iteration_;
+    RolloutLog& rollout = group.log.rollouts.emplace_back();
+    rollout.iteration = iteration_;
+    rollout.actions.reserve(static_cast<std::size_t>(std::min(settings_.turn_limit, 64)));
     group.kept.started();
-    ledger_.start(group.log.rollouts.back().permit);
+    ledger_.start(rollout.permit);
   }
   tallies_.rollouts += count;
   orders.start.push_back({group.log.group, group.log.prompt, first, count});

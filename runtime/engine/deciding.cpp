@@ -146,7 +146,7 @@ void LiveEngine::ask_result(LiveGroup& group, Orders& orders) {
 
 // When nothing is outstanding the wave is over; what starts nothing ends the group.
 void LiveEngine::settle(LiveGroup& group, Orders& orders) {
-  if (group.closed || group.log.counts().outstanding > 0) return;
+  if (group.closed || group.log.outstanding()) return;
   if (!group.ended_by_verdict) {
     ++group.log.wave;
     ++tallies_.waves;
@@ -223,7 +223,7 @@ bool LiveEngine::ask_batch_wave(Orders& orders) {
   start_together(open, wanted, orders);
   for (LiveGroup* group : open) {
     group->waits = false;
-    if (group->log.counts().outstanding == 0 && !group->closed) close(*group, orders);
+    if (!group->log.outstanding() && !group->closed) close(*group, orders);
   }
   return true;
 }

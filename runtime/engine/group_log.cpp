@@ -36,6 +36,10 @@ GroupCounts GroupLog::counts() const {
   return counts;
 }
 
+bool GroupLog::outstanding() const {
+  return std::any_of(rollouts.begin(), rollouts.end(), [](const RolloutLog& rollout) { return rollout.outstanding(); });
+}
+
 std::optional<int> GroupLog::least_live_turns() const {
   std::optional<int> least;
   for (const RolloutLog& rollout : rollouts) {

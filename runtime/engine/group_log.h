@@ -85,6 +85,7 @@ struct GroupLog {
   void append(int sample, const Turn& turn, bool keep_observation, bool keep_numbers = false);
 
   GroupCounts counts() const;
+  bool outstanding() const;                     // whether some rollout is
   std::optional<int> least_live_turns() const;  // undefined where none is live
   std::vector<double> scored_rewards() const;   // by sample
   // At least two scored rewards, max − min <= tolerance.

@@ -94,8 +94,8 @@ Result<void> JournalWriter::open_segment() {
 }
 
 Result<void> JournalWriter::settle() {
-  if (!behind_.valid()) return {};
-  if (auto error = behind_.get()) return *std::move(error);
+  if (!behind_) return {};
+  if (auto error = behind_->wait()) return *std::move(error);
   return {};
 }
 
@@ -125,7 +125,8 @@ Result<void> JournalWriter::barrier(std::optional<Replacement> beside) {
     auto replaced = replace_file(beside->file, beside->text, Durability::Atomic);
     return replaced ? std::nullopt : std::optional(replaced.error());
   };
-  behind_ = std::async(std::launch::async, std::move(work));
+  if (!behind_) behind_ = std::make_unique<Background>();
+  if (auto error = behind_->begin(std::move(work))) return *std::move(error);
   written_ += buffer_.size();
   buffer_.clear();
   if (written_ < segment_bytes) return {};

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +16,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/result.h"
+#include "runtime/engine/background.h"
 
 namespace allot::engine {
 
@@ -52,7 +53,7 @@ class JournalWriter {
   int file_ = -1;
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
-  std::future<std::optional<Error>> behind_;  // the work under way in the background, and what went wrong
+  std::unique_ptr<Background> behind_;  // syncs and replaces
 };
 
 // OnDisk survives a loss of power; Atomic survives the end of the process, for texts that check themselves.

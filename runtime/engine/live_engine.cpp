@@ -138,18 +138,27 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
 }
 
 void LiveEngine::charge_seconds() {
+  if (ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
   const auto now = std::chrono::steady_clock::now();
-  if (ledger_.account(lang::BaseUnit::Seconds) != nullptr) {
-    ledger_.seconds_passed(std::chrono::duration<double>(now - last_event_).count());
-  }
+  ledger_.seconds_passed(std::chrono::duration<double>(now - last_event_).count());
   last_event_ = now;
+}
+
+// Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.
+bool LiveEngine::any_runs() {
+  const auto runs = [](const auto& each) { return each.second->running(); };
+  const auto from = groups_.lower_bound(seen_running_);
+  auto found = std::find_if(from, groups_.end(), runs);
+  if (found == groups_.end()) found = std::find_if(groups_.begin(), from, runs);
+  if (found == groups_.end() || !runs(*found)) return false;
+  seen_running_ = found->first;
+  return true;
 }
 
 Result<Orders> LiveEngine::finish_event(Orders orders) {
   if (fatal_) return *fatal_;
   if (!in_iteration_ || closed_told_) return orders;
-  const auto runs = [](const auto& each) { return each.second->running(); };
-  while (std::none_of(groups_.begin(), groups_.end(), runs)) {
+  while (!any_runs()) {
     if (ask_batch_wave(orders) || fill_round(orders)) continue;
     drop_expired(orders);
     ask_replay();

@@ -70,6 +70,7 @@ class LiveEngine final : public Engine {
   void record_ending(LiveGroup& group, int sample, const Ending& ending);
   Result<Orders> finish_event(Orders orders);
   void charge_seconds();
+  bool any_runs();
 
   // ---- decision points (deciding.cpp)
   void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
@@ -190,6 +191,7 @@ class LiveEngine final : public Engine {
   std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;
   std::chrono::steady_clock::time_point last_event_;
+  int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   mutable std::mutex mutex_;
 };

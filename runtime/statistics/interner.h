@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/statistics/symbol.h"
@@ -19,17 +18,18 @@ class Interner {
   // The symbol of `text`, a new one where it was not seen before. "invalid" is invalid_symbol; no text is end_symbol.
   Symbol intern(std::string_view text);
   std::optional<Symbol> find(std::string_view text) const;
-  // The text of a symbol that this interner gave out; "END" for end_symbol.
+  // The text of a symbol that this interner gave out; "END" for end_symbol. Valid until the next intern().
   std::string_view text(Symbol symbol) const;
   int size() const;  // symbols given out, the two reserved ones included
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  std::unordered_map<std::string, Symbol, Hash, std::equal_to<>> symbols_;
-  std::vector<std::string> texts_;
+  std::size_t place_of(std::string_view text) const;
+  Symbol keep(std::string_view text);
+  void grow();
+
+  std::string bytes_;               // all texts, one behind the other: one allocation for many short ones
+  std::vector<std::size_t> ends_;   // by symbol: where its text ends
+  std::vector<Symbol> table_;       // open addressing by hash; its size is a power of two
 };
 
 }  // namespace allot::statistics

@@ -90,7 +90,7 @@ int PairColumns::add() {
 
 PairColumns::Block PairColumns::make_block() const {
   return {std::vector<Word>(stride_ * stride_, ~Word{0}), std::vector<Word>(stride_ * stride_, 0),
-          std::vector<Word>(symbols_.size() * stride_, 0), std::vector<Word>(stride_, 0)};
+          std::vector<Word>(symbols_ * stride_, 0), std::vector<Word>(stride_, 0)};
 }
 
 void PairColumns::widen(std::size_t stride) {
@@ -106,7 +106,7 @@ void PairColumns::widen(std::size_t stride) {
   for (Block& block : blocks_) {
     spread(block.rises, stride * stride, ~Word{0});
     spread(block.falls, stride * stride, Word{0});
-    spread(block.masks, symbols_.size() * stride, Word{0});
+    spread(block.masks, symbols_ * stride, Word{0});
     block.bottom.resize(stride, 0);
   }
   spread(distances_, stride * stride, 0);
@@ -116,11 +116,13 @@ void PairColumns::widen(std::size_t stride) {
 }
 
 int PairColumns::local_symbol(Symbol symbol) {
-  const auto [entry, fresh] = symbols_.try_emplace(symbol, static_cast<int>(symbols_.size()));
-  if (fresh) {
-    for (Block& block : blocks_) block.masks.resize(symbols_.size() * stride_, 0);
+  const auto index = static_cast<std::size_t>(symbol);
+  if (index >= local_.size()) local_.resize(std::max(2 * local_.size(), index + 1), -1);
+  if (local_[index] < 0) {
+    local_[index] = static_cast<int>(symbols_++);
+    for (Block& block : blocks_) block.masks.resize(symbols_ * stride_, 0);
   }
-  return entry->second;
+  return local_[index];
 }
 
 void PairColumns::append(int text, Symbol symbol) {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/statistics/symbol.h"
@@ -56,7 +55,8 @@ class PairColumns {
   std::vector<Block> blocks_;
   std::vector<int> lengths_;
   std::vector<int> distances_;  // [text][pattern], whole against whole
-  std::unordered_map<Symbol, int> symbols_;
+  std::vector<int> local_;      // by symbol (an interner counts them up from 0): its place in the masks; -1: none yet
+  std::size_t symbols_ = 0;     // that have a place
   std::vector<Word> empty_;  // by pattern: 1 where it has no symbol yet
   // Of the append in progress, by pattern: the difference that enters the block from above, and that of the last row.
   std::vector<Word> enters_up_, enters_down_, leaves_up_, leaves_down_;

@@ -21,3 +21,18 @@ TEST_CASE("what could not be parsed is one symbol and no text is END") {
   CHECK(interner.intern("") != end_symbol);
   CHECK(interner.text(end_symbol) == "END");
 }
+
+TEST_CASE("symbols stay what they are while a thousand texts come in") {
+  Interner interner;
+  std::vector<Symbol> symbols;
+  for (int i = 0; i < 1000; ++i) symbols.push_back(interner.intern("go to drawer " + std::to_string(i)));
+  CHECK(interner.size() == 1002);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string text = "go to drawer " + std::to_string(i);
+    CHECK(interner.intern(text) == symbols[static_cast<std::size_t>(i)]);
+    CHECK(interner.text(symbols[static_cast<std::size_t>(i)]) == text);
+  }
+  CHECK(interner.find("go to drawer 1000") == std::nullopt);
+  CHECK(interner.find("END") == std::nullopt);
+  CHECK(interner.intern("") != interner.intern("invalid"));
+}
