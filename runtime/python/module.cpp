@@ -5,10 +5,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 #include <string>
+#include <variant>
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
@@ -42,11 +44,29 @@ Status parse_status(const std::string& word) {
   throw std::invalid_argument("status `" + word + "` is none of completed, truncated, aborted, timeout, error");
 }
 
+// One number for the run, or a table by prompt or category in which None is undefined.
+using GivenInput = std::variant<double, std::map<std::string, std::optional<double>>>;
+
+InputValues input_values(const std::map<std::string, GivenInput>& given) {
+  InputValues values;
+  for (const auto& [name, input] : given) {
+    auto& table = values[name];
+    if (const double* const number = std::get_if<double>(&input)) {
+      table[""] = *number;
+      continue;
+    }
+    for (const auto& [key, value] : std::get<1>(input)) {
+      if (value) table[key] = *value;
+    }
+  }
+  return values;
+}
+
 std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<std::string, std::string>& parameters,
                                     std::uint64_t seed, int slots, int group_size, int turn_limit, int tokens_per_turn,
                                     const std::string& run_folder, bool shadow, double holdout,
                                     std::optional<double> pause_below, bool stop_on_fault, bool has_raw_reward,
-                                    bool native) {
+                                    bool native, const std::map<std::string, GivenInput>& inputs) {
   Settings settings;
   settings.policy = policy;
   settings.parameters = parameters;
@@ -62,6 +82,7 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.stop_on_fault = stop_on_fault;
   settings.has_raw_reward = has_raw_reward;
   settings.native = native;
+  settings.inputs = input_values(inputs);
   const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
 }
@@ -165,12 +186,14 @@ void bind_engine(nb::module_& module) {
                      "pause_below: back to shadow where a smaller share of those stops was right.\n"
                      "stop_on_fault: a fault in the policy ends the run; else the point's default is taken.\n"
                      "has_raw_reward: ended() will tell what the environment gave, where that is not the reward.\n"
-                     "native: compile the policy in the background; it decides the same without.\n\n"
+                     "native: compile the policy in the background; it decides the same without.\n"
+                     "inputs: what the policy's `input`s are, by name: a number, or {prompt or category: number or None}.\n\n"
                      "Raises allot.Error, from every method: what happened, where, what to do next.")
       .def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
-           "has_raw_reward"_a = false, "native"_a = true)
+           "has_raw_reward"_a = false, "native"_a = true,
+           "inputs"_a = std::map<std::string, GivenInput>{})
       .def("begin_iteration",
            [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
              const nb::gil_scoped_release release;

@@ -71,6 +71,32 @@ class Orders(unittest.TestCase):
         self.assertEqual((engine.policy_name, engine.policy_hash), ("", ""))
 
 
+class Inputs(unittest.TestCase):
+    TEXT = ("policy known\nrefill at most 3 rounds then train_partial\n\n"
+            "input difficulty: prob? per prompt\ninput border: prob per run\n\n"
+            "on finish of group g {\n  when (difficulty[g.prompt] ?? 0) > border then drop\n  otherwise train\n}\n")
+
+    def engine(self, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "known.allot").write_text(self.TEXT)
+            return allot.Engine(str(Path(folder, "known.allot")), slots=3, group_size=2, **more)
+
+    def test_a_policy_reads_what_the_host_supplies(self):
+        engine = self.engine(inputs={"border": 0.5, "difficulty": {"p0": 0.9, "p1": 0.1, "p2": None}})
+        engine.begin_iteration(0, ["p0", "p1", "p2"])
+        fates = [play(engine, group, [0, 1]).closed[0].fate for group in range(3)]
+        self.assertEqual(fates, ["dropped", "trained", "trained"])  # undefined counts as 0 by the policy's own text
+
+    def test_what_is_missing_unknown_or_out_of_range_is_told_before_the_run(self):
+        for inputs, words in [({}, "needs `input difficulty"),
+                              ({"border": 0.5, "difficulty": {"p0": 1.5}}, "a number in 0..1 is needed"),
+                              ({"border": {}, "difficulty": {}}, "has no value"),
+                              ({"border": 0.5, "difficulty": {}, "dificulty": {}}, "did you mean `difficulty`?")]:
+            with self.assertRaises(allot.Error) as told:
+                self.engine(inputs=inputs)
+            self.assertIn(words, str(told.exception))
+
+
 class Errors(unittest.TestCase):
     def refused(self, words, call, *arguments, **named):
         with self.assertRaises(allot.Error) as caught:

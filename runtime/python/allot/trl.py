@@ -39,6 +39,7 @@ class Driver:
     run_folder: the engine's journal; "" keeps none. shadow: decide and log, change nothing.
     holdout: share of stops that are not carried out, 0..1; pause_below: back to shadow where fewer of them were right.
     record: keep all events, for replay(). They grow with the run.
+    inputs: what the policy's `input`s are, by name: a number, or {prompt: number or None}.
 
     `decisions` holds what became of every group, `plan` what the last iteration trains on.
     """
@@ -47,11 +48,13 @@ class Driver:
                  pool: list[str], slots: int, group_size: int, turn_limit: int, tokens_per_turn: int,
                  temperature: float = 1.0, seed: int = 0, parameters: dict[str, str] | None = None,
                  run_folder: str | Path = "", rounds: int = 10, shadow: bool = False,
-                 holdout: float = 0.0, pause_below: float | None = None, record: bool = False):
+                 holdout: float = 0.0, pause_below: float | None = None, record: bool = False,
+                 inputs: dict[str, float | dict[str, float | None]] | None = None):
         policy, parameters = str(policy), dict(parameters or {})
         check_policy(policy, parameters, group_size)
         settings = dict(parameters=parameters, seed=seed, slots=slots, group_size=group_size, turn_limit=turn_limit,
-                        tokens_per_turn=tokens_per_turn, shadow=shadow, holdout=holdout, pause_below=pause_below)
+                        tokens_per_turn=tokens_per_turn, shadow=shadow, holdout=holdout, pause_below=pause_below,
+                        inputs=dict(inputs or {}))
         self.recipe = recipe.Recipe.of(policy, **settings)
         self.engine = Engine(policy, **settings, run_folder=str(run_folder))
         self.collector = Collector(self.engine, tokenizer, environment, reward, seed=seed, turn_limit=turn_limit,
