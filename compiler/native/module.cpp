@@ -9,6 +9,9 @@
 #include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#ifdef __SANITIZE_THREAD__
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
+#endif
 
 #include "compiler/depth.h"
 #include "compiler/native/lanes.h"
@@ -94,6 +97,18 @@ Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm:
   return module;
 }
 
+namespace {
+
+// ThreadSanitizer sees what its pass has instrumented and nothing else: in a build under it, emitted code too.
+void watch_threads([[maybe_unused]] llvm::Function& function, [[maybe_unused]] llvm::FunctionPassManager& passes) {
+#ifdef __SANITIZE_THREAD__
+  function.addFnAttr(llvm::Attribute::SanitizeThread);
+  passes.addPass(llvm::ThreadSanitizerPass());
+#endif
+}
+
+}  // namespace
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager loops;
@@ -105,15 +120,17 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::GVNPass());
-  passes.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration()) passes.run(function, functions);
+    if (function.isDeclaration()) continue;
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass(true));
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::GVNPass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    watch_threads(function, passes);
+    passes.run(function, functions);
   }
 }
 

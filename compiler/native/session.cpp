@@ -3,6 +3,7 @@
 #include <llvm/ExecutionEngine/JITLink/EHFrameSupport.h>
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/DebugUtils.h>
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -102,6 +103,13 @@ Result<void> Session::start(const Request& request) {
   name("memmove", reinterpret_cast<void*>(&std::memmove));
   if (llvm::Error error = runtime_->define(llvm::orc::absoluteSymbols(std::move(names))))
     return failed("The compiler could not name its functions", std::move(error));
+#ifdef __SANITIZE_THREAD__
+  auto sanitizer = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      jit_->getDataLayout().getGlobalPrefix(),
+      [](const llvm::orc::SymbolStringPtr& symbol) { return (*symbol).starts_with("__tsan_"); });
+  if (!sanitizer) return failed("The compiler does not find the sanitizer", sanitizer.takeError());
+  runtime_->addGenerator(std::move(*sanitizer));
+#endif
   return {};
 }
 

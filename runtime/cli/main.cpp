@@ -33,6 +33,8 @@ constexpr std::string_view examples =
     "  allot train --policy early.allot               train a model under it\n"
     "  allot log runs/first                           what was decided in that run?\n"
     "  allot why runs/first 12                        why was group 12 stopped?\n"
+    "  allot plan tighter.allot --on runs/first       what would it decide otherwise?\n"
+    "  allot swap runs/first tighter.allot            let it decide from here on\n"
     "  allot help E0118                               what does this error mean?";
 
 // Policies find the files that they name by ALLOT_PATH.
@@ -64,6 +66,9 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_train(app);
   add_log(app, exit);
   add_why(app, exit);
+  add_plan(app, exit);
+  add_swap(app, exit);
+  add_rollback(app, exit);
   add_help(app, exit);
   // `--path` may stand after the command too.
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->fallthrough();

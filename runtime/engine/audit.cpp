@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,15 +38,6 @@ Json names_json(const std::vector<lang::ReadKey>& keys) {
   Json names = Json::array();
   for (const lang::ReadKey& key : keys) names.push_back(key.text);
   return names;
-}
-
-// States that the handler looks at: the others are no part of its frame.
-std::vector<std::int32_t> states_read(const lang::Handler& handler) {
-  std::set<std::int32_t> states;
-  for (const lang::Node& node : handler.nodes) {
-    if (node.op == lang::Op::State) states.insert(node.index);
-  }
-  return {states.begin(), states.end()};
 }
 
 Json handler_json(const lang::Program& program, const lang::Handler& handler) {
@@ -147,15 +138,14 @@ std::string_view name(Fate fate) {
 struct Audit::Impl {
   JournalWriter journal;
   std::filesystem::path snapshot;  // replaced at every barrier
-  std::vector<std::vector<std::int32_t>> states;  // by handler: the ones it reads
-  // Answers that change nothing, in columns by handler and rule until the barrier.
+  // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
     int iteration = 0;
     std::vector<int> groups, samples, turns;
     std::vector<std::string_view> carried;
     std::string reads, columns, states;  // JSON, with commas between
   };
-  std::map<std::pair<int, int>, Rows> packed;
+  std::map<std::tuple<int, int, int>, Rows> packed;
   JsonText text;
 
   // A record begins; its kind and iteration come first.
@@ -176,17 +166,24 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;
-  audit.impl_ = std::make_unique<Impl>(Impl{*std::move(journal), settings.run_folder / "state.json", {}, {}, {}});
+  audit.impl_ = std::make_unique<Impl>(Impl{*std::move(journal), settings.run_folder / "state.json", {}, {}});
   Json record;
   record["k"] = "run";
   record["schema"] = "journal/2";
   record["settings"] = settings_json(settings);
   record["policy"] = policy != nullptr ? policy_json(*policy) : Json(nullptr);
   audit.impl_->journal.append(dump(record));
-  if (policy != nullptr) {
-    for (const lang::Handler& handler : policy->program().handlers) audit.impl_->states.push_back(states_read(handler));
-  }
   return audit;
+}
+
+void Audit::append(std::string record) {
+  if (on()) impl_->journal.append(std::move(record));
+}
+
+void Audit::version(int iteration, int number, const Policy& policy) {
+  if (!on()) return;
+  impl_->record("version", iteration).member("v", number).key("policy").raw(dump(policy_json(policy)));
+  impl_->write();
 }
 
 void Audit::resumed(int iteration) {
@@ -316,7 +313,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   const Verdict& verdict = decision.verdict;
   const Question& question = judge.question();
   if (!decision.fault && changes_nothing(verdict) && about.group >= 0) {
-    Impl::Rows& rows = impl_->packed[{decision.handler, verdict.rule}];
+    Impl::Rows& rows = impl_->packed[{judge.version(), decision.handler, verdict.rule}];
     rows.iteration = iteration;
     rows.groups.push_back(about.group);
     rows.samples.push_back(about.sample);
@@ -330,13 +327,14 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
     };
     add(rows.reads, [&](JsonText& text) { put_reads(text, handler, question); });
     add(rows.columns, [&](JsonText& text) { put_columns(text, handler, question); });
-    add(rows.states, [&](JsonText& text) { put_states(text, program, impl_->states[index], question); });
+    add(rows.states, [&](JsonText& text) { put_states(text, program, judge.states_read(decision.handler), question); });
     return;
   }
   JsonText& text = impl_->record("ask", iteration);
   text.member("g", about.group).member("h", decision.handler).member("t", turn);
   text.member("r", verdict.rule).member("c", name(carried));
   if (about.sample >= 0) text.member("s", about.sample);
+  if (judge.version() != 0) text.member("v", judge.version());
   if (verdict.rule >= 0) {
     put_verdict(text, verdict);
     text.key("holes");
@@ -349,7 +347,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   text.key("columns");
   put_columns(text, handler, question);
   text.key("states");
-  put_states(text, program, impl_->states[index], question);
+  put_states(text, program, judge.states_read(decision.handler), question);
   if (decision.fault) {
     text.key("fault").begin_object();
     text.member("kind", words(decision.fault->kind)).member("where", decision.fault->where).end_object();
@@ -433,7 +431,8 @@ void Audit::note(int iteration, std::string_view words) {
 Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
   if (!on()) return {};
   for (const auto& [key, rows] : impl_->packed) {
-    JsonText& text = impl_->record("same", rows.iteration).member("h", key.first).member("r", key.second);
+    JsonText& text = impl_->record("same", rows.iteration).member("h", std::get<1>(key)).member("r", std::get<2>(key));
+    if (std::get<0>(key) != 0) text.member("v", std::get<0>(key));
     text.member("g", rows.groups).member("s", rows.samples).member("t", rows.turns).member("c", rows.carried);
     const auto put = [&](std::string_view name, const std::string& column) {
       text.key(name).begin_array().raw(column).end_array();

@@ -27,6 +27,10 @@ class Audit {
   static Result<Audit> open(const Settings& settings, const Policy* policy);
   bool on() const { return impl_ != nullptr; }
 
+  // The text of one JSON object with `k` and `it`.
+  void append(std::string record);
+  // A policy that may answer from here on, under this number; the one in the record `run` has 0.
+  void version(int iteration, int number, const Policy& policy);
   void resumed(int iteration);
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);

@@ -8,24 +8,21 @@
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/stopwatch.h"
+#include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
 
 using lang::Point;
 
 LiveEngine::LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy)
-    : settings_(settings), policy_(std::move(policy)),
+    : settings_(settings),
       trust_(settings.holdout, settings.pause_below, settings.seed),
       last_event_(std::chrono::steady_clock::now()) {
-  if (!policy_) return;
-  const lang::Program& program = policy_->program();
-  judge_.emplace(policy_);
-  points_ = Points(program, policy_->parameters());
-  plan_ = StatisticsPlan::of(program, policy_->parameters());
-  ledger_ = Ledger(program, policy_->parameters(), settings.tokens_per_turn, !settings.shadow);
-  store_ = StateStore(program);
-  demands_ = Demands::of(program);
-  replay_age_ = longest_replay();
+  if (!policy) return;
+  swaps_.current = std::make_shared<Version>(0, std::move(policy));
+  enter(swaps_.current);
+  ledger_ = Ledger(policy_->program(), policy_->parameters(), settings.tokens_per_turn, !settings.shadow);
+  store_ = StateStore(policy_->program());
 }
 
 namespace {
@@ -65,11 +62,12 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
   std::unique_ptr<LiveEngine> engine(new LiveEngine(complete, std::move(policy)));
   if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
+    if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
     auto audit = Audit::open(settings, engine->policy_.get());
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
-  engine->snapshot_ = engine->make_snapshot();
+  engine->snapshot_ = std::make_shared<const std::string>(engine->make_snapshot());
   return engine;
 }
 
@@ -93,7 +91,9 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   replayed_.clear();
   tallies_ = {};
   messages_.clear();
-  if (judge_) judge_->reset_counts();
+  retired_.clear();
+  enter(version_for_batch());
+  for (Version* const version : versions_in_use()) version->judge.reset_counts();
   ledger_.begin_iteration();
   int rounds = 1;
   if (policy_ && policy_->program().refill) {
@@ -156,7 +156,7 @@ void LiveEngine::ask_barrier(int handler, const BatchFacts& facts) {
   count_pool(facts.of_pool ? facts : BatchFacts{});
   const Decision decision = judge_->ask_barrier(handler, facts, run_facts(), store_);
   audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
-  note_fault(decision);
+  note_fault(*judge_, decision);
   if (shadow() || decision.verdict.rule < 0) return;
   const auto name = [&](std::int64_t position) -> const std::string& {
     return facts.distinct[static_cast<std::size_t>(position)];
@@ -257,8 +257,14 @@ Result<IterationReport> LiveEngine::end_iteration() {
   report.metrics = metrics(report);
   in_iteration_ = false;
   unused_ = unused_of_offered();
-  snapshot_ = make_snapshot();
-  auto written = audit_.barrier(report, snapshot_);
+  for (const auto& [number, group] : groups_) {
+    if (group->closed) group->version.reset();
+  }
+  take_waiting_swap();
+  enter(swaps_.current);
+  snapshot_ = std::make_shared<const std::string>(make_snapshot());
+  swaps_.saved = swaps_.current ? swaps_.current->number : 0;
+  auto written = audit_.barrier(report, *snapshot_);
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
@@ -301,14 +307,16 @@ bool comes_late(Point point) {
 // A policy that nobody asks is a mistake of the host, unless its points could not come (faults.md 31).
 std::optional<Error> LiveEngine::never_asked() {
   if (!judge_ || run_.asked || policy_->program().handlers.empty()) return std::nullopt;
-  const bool in_time = judge_->counts().decisions() > tallies_.late_questions;
+  std::int64_t decisions = 0;
+  for (const Version* const version : versions_in_use()) decisions += version->judge.counts().decisions();
+  const bool in_time = decisions > tallies_.late_questions || !retired_.empty();
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;
   run_.asked = in_time;
   const bool may_be_silent = std::all_of(policy_->program().handlers.begin(), policy_->program().handlers.end(),
                                          [](const lang::Handler& handler) { return comes_late(handler.point); });
   if (in_time || !first || may_be_silent) return std::nullopt;
-  const std::string what = fmt::format("policy {} loaded, 0 decisions in iteration {}", policy_name(), iteration_);
+  const std::string what = fmt::format("policy {} loaded, 0 decisions in iteration {}", policy_->program().name, iteration_);
   if (in_order().empty()) {
     messages_.push_back("warning: " + what + ": no group was opened.");
   } else if (points_.has(Point::Turn) && tallies_.turns == 0) {
@@ -382,7 +390,9 @@ void LiveEngine::add_messages(IterationReport& report) {
                                     tallies_.starts_cut, tallies_.budget_stops));
   }
   if (judge_) {
-    for (std::string& warning : judge_->take_warnings()) messages_.push_back("warning: " + std::move(warning));
+    for (Version* const version : versions_in_use()) {
+      for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
+    }
     if (auto paused = settings_.shadow ? std::nullopt : trust_.review()) messages_.push_back(*std::move(paused));
     if (std::string note = policy_->native_note(); !note.empty() && !run_.told_native_note) {
       run_.told_native_note = true;

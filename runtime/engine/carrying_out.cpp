@@ -98,8 +98,8 @@ void LiveEngine::close(LiveGroup& group, Orders& orders) {
   // The last slot may have been taken in this very event.
   if (batch_.full() && !group.dropped) return surplus(group, orders);
   group.closed = true;
-  if (judge_ && !group.stopped) ask_late(group);
-  if (judge_ && !group.dropped) ask_finish(group);
+  if (group.version && !group.stopped) ask_late(group);
+  if (group.version && !group.dropped) ask_finish(group);
   decide_fate(group);
   if (group.held_out) {
     ++tallies_.held_out;
@@ -121,6 +121,7 @@ void LiveEngine::end_as(LiveGroup& group, Fate fate, Orders& orders) {
   GroupResult result = result_of(group);
   audit_.closed(group, result, iteration_);
   orders.closed.push_back(std::move(result));
+  let_go(group);
   if (fate != Fate::Trained) return free_place(group, orders);
   batch_.slot(group.log.slot).status = SlotStatus::Filled;
   group.placed = false;
@@ -136,7 +137,7 @@ void LiveEngine::free_place(LiveGroup& group, Orders& orders) {
 }
 
 void LiveEngine::decide_fate(LiveGroup& group) {
-  group.flat = group.log.flat(policy_ ? policy_->program().flat_within : 0.0);
+  group.flat = group.log.flat(program_of(group).flat_within);
   group.fate = Fate::Dropped;
   if (group.dropped) return;
   std::vector<int> wanted = group.subset.value_or(std::vector<int>{});
@@ -173,6 +174,7 @@ GroupResult LiveEngine::result_of(const LiveGroup& group) const {
   result.flat = group.flat;
   result.reason = group.reason;
   result.rule = group.where;
+  if (group.version) result.policy = group.version->hash();
   result.gate = group.gate;
   for (const RolloutLog& rollout : group.log.rollouts) {
     result.rewards.push_back(rollout.reward);

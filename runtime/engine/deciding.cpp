@@ -11,7 +11,8 @@ using lang::Point;
 using lang::RolloutsField;
 
 std::optional<Verdict> LiveEngine::consult(int handler, LiveGroup& group, int turn) {
-  Decision decision = judge_->ask(handler, group, turn, run_facts(), store_, Effects::Keep);
+  Judge& judge = group.version->judge;
+  Decision decision = judge.ask(handler, group, turn, run_facts(group), store_, Effects::Keep);
   if (observer_) observer_(decision, group, turn);
   const bool stop = decision.verdict.rollouts == RolloutsField::Stop;
   const GroupLog& log = group.log;
@@ -22,22 +23,23 @@ std::optional<Verdict> LiveEngine::consult(int handler, LiveGroup& group, int tu
     carried = Carried::HeldOut;
   }
   if (stop && carried != Carried::Out) group.held_out = true;
-  if (policy_->program().handlers[static_cast<std::size_t>(handler)].point == Point::Turn) {
+  if (group.version->program().handlers[static_cast<std::size_t>(handler)].point == Point::Turn) {
     group.gate.asked = true;
     group.gate.stop = group.gate.stop || stop;
     group.gate.carried_out = group.gate.carried_out || (stop && carried == Carried::Out);
   }
-  audit_.decided(*judge_, decision, iteration_, {log.group, -1}, turn, carried);
-  note_fault(decision);
+  audit_.decided(judge, decision, iteration_, {log.group, -1}, turn, carried);
+  note_fault(judge, decision);
   if (carried != Carried::Out || decision.verdict.rule < 0) return std::nullopt;
   return std::move(decision.verdict);
 }
 
 std::optional<Verdict> LiveEngine::consult_rollout(int handler, LiveGroup& group, int sample) {
   const int turn = group.log.rollouts[static_cast<std::size_t>(sample)].turns();
-  Decision decision = judge_->ask_rollout(handler, group, sample, turn, run_facts(), store_);
-  audit_.decided(*judge_, decision, iteration_, {group.log.group, sample}, turn, shadow() ? Carried::Shadow : Carried::Out);
-  note_fault(decision);
+  Judge& judge = group.version->judge;
+  Decision decision = judge.ask_rollout(handler, group, sample, turn, run_facts(group), store_);
+  audit_.decided(judge, decision, iteration_, {group.log.group, sample}, turn, shadow() ? Carried::Shadow : Carried::Out);
+  note_fault(judge, decision);
   if (shadow() || decision.verdict.rule < 0) return std::nullopt;
   return std::move(decision.verdict);
 }
@@ -45,28 +47,29 @@ std::optional<Verdict> LiveEngine::consult_rollout(int handler, LiveGroup& group
 Decision LiveEngine::consult_batch(int handler, const BatchFacts& batch) {
   Decision decision = judge_->ask_batch(handler, batch, run_facts(), store_);
   audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
-  note_fault(decision);
+  note_fault(*judge_, decision);
   return decision;
 }
 
-void LiveEngine::note_fault(const Decision& decision) {
+void LiveEngine::note_fault(const Judge& judge, const Decision& decision) {
   if (!decision.fault) return;
   if (settings_.stop_on_fault) {
     fatal_ = Error{"The policy faulted: " + decision.fault->text + ".", "the run stops on a fault, as it was told to"};
   }
   // The journal has all of them; a person wants to see the first.
-  if (judge_->counts().faults == 1) messages_.push_back("fault: " + decision.fault->text + "; the default was taken.");
+  if (judge.counts().faults == 1) messages_.push_back("fault: " + decision.fault->text + "; the default was taken.");
 }
 
 // `every turn of rollout`, and `every N tokens of rollout` at the end of the turn in which it passed another N.
 void LiveEngine::ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders) {
   const RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
-  std::vector<int> asked = points_.handlers(Point::Tokens);
+  const Points& points = group.version->points;
+  std::vector<int> asked = points.handlers(Point::Tokens);
   std::erase_if(asked, [&](int handler) {
-    const std::int64_t every = points_.number(handler);
+    const std::int64_t every = points.number(handler);
     return rollout.tokens / every == tokens_before / every;
   });
-  if (const int handler = points_.find(Point::Turn, lang::Subject::Rollout); handler != no_handler) {
+  if (const int handler = points.find(Point::Turn, lang::Subject::Rollout); handler != no_handler) {
     asked.push_back(handler);
   }
   for (const int handler : asked) {
@@ -78,7 +81,7 @@ void LiveEngine::ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_b
 
 // Before anything else sees the reward. What the environment gave stays in `raw_reward`.
 void LiveEngine::ask_score(LiveGroup& group, int sample) {
-  for (const int handler : points_.chain(Point::Score, lang::Subject::Rollout)) {
+  for (const int handler : group.version->points.chain(Point::Score, lang::Subject::Rollout)) {
     const auto verdict = consult_rollout(handler, group, sample);
     if (!verdict || !verdict->reward) continue;
     RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
@@ -88,41 +91,43 @@ void LiveEngine::ask_score(LiveGroup& group, int sample) {
 }
 
 bool LiveEngine::asks_turn(const LiveGroup& group, int turn) const {
-  const int handler = points_.find(Point::Turn, turn);
+  const Points& points = group.version->points;
+  const int handler = points.find(Point::Turn, turn);
   if (handler == no_handler) return false;
   const std::vector<int>& fired = group.turn_handlers_fired;
-  return !points_.numbered(handler) || std::find(fired.begin(), fired.end(), handler) == fired.end();
+  return !points.numbered(handler) || std::find(fired.begin(), fired.end(), handler) == fired.end();
 }
 
 // `turn N` comes once every live rollout has executed N turns. Held rollouts wait for their siblings at the first N
 // that they reach, so no rollout is ever ahead of a point that is still to come. While it is open how a rollout ended
 // (in error it would be left out), the point waits: ended() follows at once.
 void LiveEngine::pass_turn_points(LiveGroup& group, Orders& orders) {
-  if (!judge_) return;
+  if (!group.version) return;
+  const Points& points = group.version->points;
   const auto ending = [](const RolloutLog& rollout) { return rollout.outstanding() && rollout.last_turn; };
   if (std::any_of(group.log.rollouts.begin(), group.log.rollouts.end(), ending)) return hold_or_release(group, orders);
   for (auto least = group.log.least_live_turns(); least && *least > group.turn_passed;
        least = group.log.least_live_turns()) {
     const int turn = ++group.turn_passed;
     if (!asks_turn(group, turn)) continue;
-    const int handler = points_.find(Point::Turn, turn);
-    if (points_.numbered(handler)) group.turn_handlers_fired.push_back(handler);
+    const int handler = points.find(Point::Turn, turn);
+    if (points.numbered(handler)) group.turn_handlers_fired.push_back(handler);
     if (const auto verdict = consult(handler, group, turn)) carry_out(group, *verdict, orders);
   }
   hold_or_release(group, orders);
 }
 
 // `ahead: run` lets rollouts go on that have reached the turn before their siblings.
-bool LiveEngine::holds(int turn) const {
-  const int handler = points_.find(Point::Turn, turn);
-  return !policy_->program().handlers[static_cast<std::size_t>(handler)].ahead_runs;
+bool LiveEngine::holds(const LiveGroup& group, int turn) const {
+  const int handler = group.version->points.find(Point::Turn, turn);
+  return !group.version->program().handlers[static_cast<std::size_t>(handler)].ahead_runs;
 }
 
 void LiveEngine::hold_or_release(LiveGroup& group, Orders& orders) {
   for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
     RolloutLog& rollout = group.log.rollouts[sample];
     const bool ahead = !shadow() && rollout.live() && rollout.turns() > group.turn_passed &&
-                       asks_turn(group, rollout.turns()) && holds(rollout.turns());
+                       asks_turn(group, rollout.turns()) && holds(group, rollout.turns());
     if (ahead == rollout.held) continue;
     rollout.held = ahead;
     const RolloutRef ref{group.log.group, static_cast<int>(sample)};
@@ -135,7 +140,7 @@ void LiveEngine::hold_or_release(LiveGroup& group, Orders& orders) {
 }
 
 void LiveEngine::ask_result(LiveGroup& group, Orders& orders) {
-  const int handler = judge_ ? points_.find(Point::Result) : no_handler;
+  const int handler = group.version ? group.version->points.find(Point::Result) : no_handler;
   if (handler == no_handler) {
     ++tallies_.points_without_handler;
     return;
@@ -166,7 +171,7 @@ int LiveEngine::ask_wave(LiveGroup& group, Orders& orders) {
   const auto to_planned = [&] {
     return start_more(group, group.log.planned - static_cast<int>(group.log.rollouts.size()), orders);
   };
-  const int handler = judge_ ? points_.find(Point::Wave, group.log.wave) : no_handler;
+  const int handler = group.version ? group.version->points.find(Point::Wave, group.log.wave) : no_handler;
   if (handler == no_handler) {
     ++tallies_.points_without_handler;
     return to_planned();
@@ -231,24 +236,25 @@ bool LiveEngine::ask_batch_wave(Orders& orders) {
 // A `turn N` that never came while a rollout was live is asked all the same, for the run's table alone. A group whose
 // turns were cut short by a verdict is not: they say nothing of turn N.
 void LiveEngine::ask_late(LiveGroup& group) {
-  for (const int handler : points_.turn_handlers()) {
+  Version& version = *group.version;
+  for (const int handler : version.points.turn_handlers()) {
     const std::vector<int>& fired = group.turn_handlers_fired;
     if (std::find(fired.begin(), fired.end(), handler) != fired.end()) continue;
-    const int turn = points_.number(handler);
-    const Decision decision = judge_->ask(handler, group, turn, run_facts(), store_, Effects::Discard);
+    const int turn = version.points.number(handler);
+    const Decision decision = version.judge.ask(handler, group, turn, run_facts(group), store_, Effects::Discard);
     ++tallies_.late_questions;
     group.gate.asked = true;
     if (decision.verdict.rollouts == RolloutsField::Stop) {
       group.gate.late = !group.gate.stop || group.gate.late;
       group.gate.stop = true;
     }
-    audit_.decided(*judge_, decision, iteration_, {group.log.group, -1}, turn, Carried::Late);
-    note_fault(decision);
+    audit_.decided(version.judge, decision, iteration_, {group.log.group, -1}, turn, Carried::Late);
+    note_fault(version.judge, decision);
   }
 }
 
 void LiveEngine::ask_finish(LiveGroup& group) {
-  const int handler = points_.find(Point::Finish);
+  const int handler = group.version->points.find(Point::Finish);
   if (handler == no_handler) {
     ++tallies_.points_without_handler;
     return;

@@ -30,11 +30,11 @@ std::vector<LiveGroup*> LiveEngine::due() {
     LiveGroup* group;
   };
   std::vector<Candidate> waiting;
-  const int handler = judge_ ? points_.find(lang::Point::Resume) : no_handler;
   for (const auto& [number, group] : groups_) {
     if (!group->deferred) continue;
     waiting.push_back({{}, group.get()});
-    if (handler != no_handler) waiting.back().keys = judge_->keys(handler, *group, run_facts(), store_);
+    const int handler = group->version ? group->version->points.find(lang::Point::Resume) : no_handler;
+    if (handler != no_handler) waiting.back().keys = group->version->judge.keys(handler, *group, run_facts(*group), store_);
   }
   std::stable_sort(waiting.begin(), waiting.end(), [](const Candidate& a, const Candidate& b) { return a.keys < b.keys; });
   std::vector<LiveGroup*> groups;
@@ -53,7 +53,7 @@ void LiveEngine::resume(LiveGroup& group, int place, int round, Orders& orders) 
   ledger_.resume_group(static_cast<int>(group.log.rollouts.size()));
   batch_.slot(place) = {SlotStatus::Running, round};
   audit_.taken_up(group, iteration_);
-  const int handler = judge_ ? points_.find(lang::Point::Resume) : no_handler;
+  const int handler = group.version ? group.version->points.find(lang::Point::Resume) : no_handler;
   std::optional<Verdict> verdict;
   if (handler != no_handler) verdict = consult(handler, group, current_turn(group.log));
   std::optional<int> started;
@@ -87,7 +87,7 @@ void LiveEngine::drop_expired(Orders& orders) {
     group->reason = fmt::format("deferred for {} iterations and never taken up", iteration_ - group->log.iteration);
     group->where.clear();
     group->slot = lang::SlotField::Default;
-    group->flat = group->log.flat(policy_ ? policy_->program().flat_within : 0.0);
+    group->flat = group->log.flat(program_of(*group).flat_within);
     ledger_.resume_group(static_cast<int>(group->log.rollouts.size()));
     end_as(*group, Fate::Dropped, orders);
   }

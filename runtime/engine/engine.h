@@ -13,6 +13,7 @@
 #include "common/result.h"
 #include "runtime/engine/events.h"
 #include "runtime/engine/inputs.h"
+#include "runtime/engine/swap.h"
 
 namespace allot::engine {
 
@@ -99,9 +100,20 @@ class Engine {
   virtual std::string save_state() const = 0;
   virtual Result<void> restore(const std::string& state) = 0;
 
+  // Puts another policy in the place of the active one. Everything is prepared on the calling thread while decisions go
+  // on; then one pointer is exchanged between two events. Groups that run end under the version they were opened under.
+  virtual SwapReport swap(const SwapRequest& request) = 0;
+  // A place among the requests for one that follows: of several under way the one announced last wins.
+  virtual int announce_swap() = 0;
+  // What became of a swap that was told to wait.
+  virtual SwapReport swap_outcome(int ticket) const = 0;
+  virtual int active_version() const = 0;  // counts swaps; 0: what the run began with
+  // … as of the last barrier: what a resumed run would come back to.
+  virtual int saved_version() const = 0;
+
   virtual double seconds_spent() const = 0;  // in policy and engine, for the share of the run's time
   virtual std::string policy_name() const = 0;
-  virtual std::string policy_hash() const = 0;  // SHA-256 of the source, hexadecimal; empty without a policy
+  virtual std::string policy_hash() const = 0;  // of the active version: SHA-256 of the source, hexadecimal; or empty
 };
 
 }  // namespace allot::engine

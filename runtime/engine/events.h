@@ -91,6 +91,7 @@ struct GroupResult {
   bool flat = false;        // over the scored rewards; false below two of them
   std::string reason;       // rendered; empty where no rule gave one
   std::string rule;         // "file:line" of the rule that decided the fate; empty for the default
+  std::string policy;       // hash of the version that decided about the group; empty without a policy
   GateNote gate;
   std::vector<std::optional<double>> rewards;  // by sample, as trained on: those of `score` where the policy sets them
   std::vector<int> iterations;                 // by sample: in which it was started, so under which weights

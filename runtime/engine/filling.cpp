@@ -120,7 +120,10 @@ void LiveEngine::open_group(int place, int round, const std::string& prompt, con
   if (const PoolPrompt* described = pool_.find(prompt)) group.log.category = described->category;
   group.log.planned = size.planned;
   group.log.cap = size.cap;
-  group.kept = KeptStatistics(plan_);
+  if (swaps_.current) {
+    group.version = version_for_group(prompt, place, round);
+    group.kept = KeptStatistics(group.version->plan);
+  }
   group.state = store_.initial();
   group.cut_by_budget = count < size.first;
   batch_.slot(place) = {SlotStatus::Running, round};

@@ -1,8 +1,9 @@
 #include "runtime/engine/judge.h"
 
 #include <algorithm>
-#include <span>
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +14,16 @@ using lang::Cell;
 
 std::int64_t JudgeCounts::decisions() const { return std::accumulate(asked.begin(), asked.end(), std::int64_t{0}); }
 
-Judge::Judge(std::shared_ptr<Policy> policy) : policy_(std::move(policy)) {
+std::vector<std::int32_t> states_read(const lang::Handler& handler) {
+  std::set<std::int32_t> states;
+  for (const lang::Node& node : handler.nodes) {
+    if (node.op == lang::Op::State) states.insert(node.index);
+  }
+  return {states.begin(), states.end()};
+}
+
+Judge::Judge(std::shared_ptr<Policy> policy, int version) : policy_(std::move(policy)), version_(version) {
+  for (const lang::Handler& handler : policy_->program().handlers) states_.push_back(engine::states_read(handler));
   warned_before_.assign(policy_->program().warnings.size(), 0);
   reset_counts();
 }

@@ -49,9 +49,13 @@ struct Decision {
 // Which effects of a handler are kept: of a late question none, since it must change nothing.
 enum class Effects { Keep, Discard };
 
+// Indices into Program::states, ascending.
+std::vector<std::int32_t> states_read(const lang::Handler& handler);
+
 class Judge {
  public:
-  explicit Judge(std::shared_ptr<Policy> policy);
+  // `version`: its number in the run, for the journal.
+  explicit Judge(std::shared_ptr<Policy> policy, int version = 0);
 
   Decision ask(int handler, LiveGroup& group, int turn, const RunFacts& run, const StateStore& store, Effects effects);
   // About one rollout of a group. `score` and `every …` are asked that way.
@@ -73,6 +77,9 @@ class Judge {
   const Answer& answer() const { return answer_; }
   const JudgeCounts& counts() const { return counts_; }
   const Policy& policy() const { return *policy_; }
+  int version() const { return version_; }
+  // States that a handler looks at: the others are no part of its frame.
+  const std::vector<std::int32_t>& states_read(int handler) const { return states_[static_cast<std::size_t>(handler)]; }
   void reset_counts();
   // Messages of `warn` since the last call, one a line of the policy, in order.
   std::vector<std::string> take_warnings();
@@ -84,6 +91,8 @@ class Judge {
   Fault describe(const lang::Handler& handler) const;
 
   std::shared_ptr<Policy> policy_;
+  int version_ = 0;
+  std::vector<std::vector<std::int32_t>> states_;  // by handler: the ones it reads
   Question question_;
   Answer answer_;
   JudgeCounts counts_;

@@ -25,6 +25,19 @@ void count_status(Tallies& tallies, Status status) {
 
 }  // namespace
 
+RunFacts LiveEngine::run_facts(const LiveGroup& group) const {
+  RunFacts facts = run_facts();
+  if (!group.version) return facts;
+  facts.program = &group.version->program();
+  facts.parameters = &group.version->policy->parameters();
+  return facts;
+}
+
+const lang::Program& LiveEngine::program_of(const LiveGroup& group) const {
+  static const lang::Program none;
+  return group.version ? group.version->program() : policy_ ? policy_->program() : none;
+}
+
 RunFacts LiveEngine::run_facts() const {
   static const lang::Program no_program;
   static const std::vector<lang::Cell> no_parameters;
@@ -77,7 +90,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
     return orders;
   }
   const std::int64_t tokens_before = rollout.tokens;
-  group->log.append(ref.sample, turn, plan_.observations, plan_.turn_numbers);
+  group->log.append(ref.sample, turn, group->version && group->version->plan.observations, true);
   group->kept.took_turn(group->log, ref.sample);
   ++tallies_.turns;
   tallies_.tokens += turn.tokens;
@@ -89,7 +102,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
     group->cut_by_budget = true;
     stop_rollout(*group, ref.sample, orders);
   }
-  if (judge_) ask_rollout(*group, ref.sample, tokens_before, orders);
+  if (group->version) ask_rollout(*group, ref.sample, tokens_before, orders);
   pass_turn_points(*group, orders);
   settle(*group, orders);
   return finish_event(std::move(orders));
@@ -126,11 +139,11 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   ledger_.end(rollout.permit, true);
   rollout.left_out() ? group.kept.left_out(sample) : group.kept.ended(sample);
   count_status(tallies_, rollout.status);
-  if (judge_ && rollout.scored()) ask_score(group, sample);
+  if (group.version && rollout.scored()) ask_score(group, sample);
   tallies_.unscored += !rollout.scored();
   tallies_.nonfinite += rollout.nonfinite;
-  if (!judge_ || !policy_->program().hit || !rollout.scored()) return;
-  rollout.hit = judge_->hit(group, sample, run_facts());
+  if (!group.version || !group.version->program().hit || !rollout.scored()) return;
+  rollout.hit = group.version->judge.hit(group, sample, run_facts(group));
   ++run_.scored;
   run_.hits += rollout.hit.value_or(false);
   const double judged = rollout.raw_reward.value_or(*rollout.reward);
@@ -184,7 +197,14 @@ double LiveEngine::seconds_spent() const {
   return spent_seconds_;
 }
 
-std::string LiveEngine::policy_name() const { return policy_ ? policy_->program().name : ""; }
-std::string LiveEngine::policy_hash() const { return policy_ ? policy_->program().hash : ""; }
+std::string LiveEngine::policy_name() const {
+  const std::lock_guard lock(mutex_);
+  return swaps_.current ? swaps_.current->program().name : "";
+}
+
+std::string LiveEngine::policy_hash() const {
+  const std::lock_guard lock(mutex_);
+  return swaps_.current ? swaps_.current->hash() : "";
+}
 
 }  // namespace allot::engine

@@ -22,8 +22,10 @@
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
 #include "runtime/engine/trust.h"
+#include "runtime/engine/version.h"
 
 namespace allot::engine {
 
@@ -42,14 +44,19 @@ class LiveEngine final : public Engine {
   Result<Shaped> shape_group(const MicroBatch& group) override;
   Result<Shaped> shape(const MicroBatch& batch) override;
   bool wants_gram() const override;
-  bool shapes_groups() const override { return points_.has(lang::Point::Shape, lang::Subject::Group); }
-  bool shapes_micro_batches() const override { return points_.has(lang::Point::Shape, lang::Subject::MicroBatch); }
-  int replay_age() const override { return replay_age_; }
+  bool shapes_groups() const override;
+  bool shapes_micro_batches() const override;
+  int replay_age() const override;
   std::string save_state() const override;
   Result<void> restore(const std::string& state) override;
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
+  SwapReport swap(const SwapRequest& request) override;
+  int announce_swap() override;
+  SwapReport swap_outcome(int ticket) const override;
+  int active_version() const override;
+  int saved_version() const override;
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
@@ -76,7 +83,7 @@ class LiveEngine final : public Engine {
   void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
   void pass_turn_points(LiveGroup& group, Orders& orders);
   bool asks_turn(const LiveGroup& group, int turn) const;
-  bool holds(int turn) const;
+  bool holds(const LiveGroup& group, int turn) const;
   void hold_or_release(LiveGroup& group, Orders& orders);
   void ask_score(LiveGroup& group, int sample);
   void ask_result(LiveGroup& group, Orders& orders);
@@ -90,7 +97,7 @@ class LiveEngine final : public Engine {
   std::optional<Verdict> consult_rollout(int handler, LiveGroup& group, int sample);
   Decision consult_batch(int handler, const BatchFacts& batch);
   void keep_fields(LiveGroup& group, const Verdict& verdict);
-  void note_fault(const Decision& decision);
+  void note_fault(const Judge& judge, const Decision& decision);
 
   // ---- carrying out (carrying_out.cpp)
   std::optional<int> carry_out(LiveGroup& group, const Verdict& verdict, Orders& orders);
@@ -149,21 +156,57 @@ class LiveEngine final : public Engine {
   // ---- before the loss (shaping.cpp)
   void ask_replay();
   void keep_for_replay();
-  int longest_replay() const;
   const LiveGroup* stored_or_live(int group) const;
   void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
              const std::vector<std::optional<double>>& rewards) const;
 
+  // ---- versions of the policy (swap.cpp, swap_prepare.cpp, swap_groups.cpp)
+  struct Prepared {
+    std::shared_ptr<Version> version;         // null: the canary is taken back
+    std::shared_ptr<const std::string> then;  // a snapshot whose memory comes with it
+    int back_to = -1;                         // number of the replaced version that this is
+  };
+  struct Against { std::shared_ptr<Version> current; std::optional<Replaced> before; std::vector<std::string> prompts; };
+  Result<Prepared> prepare(const SwapRequest& request, const Against& against, int number) const;
+  Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const Against& against) const;
+  Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
+  SwapReport exchange(const SwapRequest& request, Prepared prepared, SwapReport report);
+  std::string withdraw_canary(SwapReport& report);
+  void accept(int ticket);
+  std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
+  std::optional<Error> take_over(const SwapRequest& request, const Prepared& prepared, SwapReport& report);
+  std::optional<Error> take_memory(const Prepared& prepared, SwapReport& report);
+  void take_waiting_swap();
+  void record(SwapReport& report);
+  void adopt(LiveGroup& group, const std::shared_ptr<Version>& next, SwapReport& report);
+  void enter(std::shared_ptr<Version> version);
+  std::shared_ptr<Version> version_for_batch() const;
+  const std::shared_ptr<Version>& version_for_group(const std::string& prompt, int place, int round) const;
+  void let_go(LiveGroup& group);
+  void retire(std::shared_ptr<Version> version);
+  void keep_replaced(const Version& version, std::shared_ptr<const std::string> state);
+  Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
+                                                const std::map<std::string, std::string>& parameters) const;
+  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration);
+  SavedVersions saved_versions() const;
+  std::vector<Version*> versions_in_use() const;
+  const lang::Program& program_of(const LiveGroup& group) const;
+
   RunFacts run_facts() const;
+  RunFacts run_facts(const LiveGroup& group) const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
   Observer observer_;
   Settings settings_;
+  // The version of the batch, and what belongs to it. What concerns one group is asked of the group's own.
+  std::shared_ptr<Version> version_;
   std::shared_ptr<Policy> policy_;
-  std::optional<Judge> judge_;
+  Judge* judge_ = nullptr;
   Points points_;
   Demands demands_;
-  StatisticsPlan plan_;
+  int replay_age_ = 0;
+  Swaps swaps_;
+  std::map<std::string, double> retired_;  // metrics of versions that went in this iteration
   Ledger ledger_;
   StateStore store_;
   Trust trust_;
@@ -178,7 +221,6 @@ class LiveEngine final : public Engine {
   std::map<int, std::unique_ptr<LiveGroup>> groups_;
   std::map<int, std::unique_ptr<LiveGroup>> stored_;
   std::vector<int> replayed_;
-  int replay_age_ = 0;
   bool rounds_together_ = false;  // a round begins when everybody has ended
   int places_a_batch_ = 0;        // prompts opened for a batch that is wholly missing
   int next_group_ = 0;
@@ -187,7 +229,7 @@ class LiveEngine final : public Engine {
   bool closed_told_ = false;
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
-  std::string snapshot_;
+  std::shared_ptr<const std::string> snapshot_;
   std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;
   std::chrono::steady_clock::time_point last_event_;

@@ -1,6 +1,7 @@
 // A group of this iteration: its log, what is kept of it, and the verdict that travels with it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,10 @@
 
 namespace allot::engine {
 
+struct Version;
+
 struct LiveGroup {
+  std::shared_ptr<Version> version;  // that it was opened under, or taken up; null without a policy and once it has ended
   GroupLog log;
   KeptStatistics kept;
   StateCells state;  // cells of `per group` states, by index into Program::states

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
+#include "runtime/engine/swap_record.h"
 #include "runtime/math/sum.h"
 
 namespace allot::engine {
@@ -105,22 +106,22 @@ std::string rule_name(const lang::Program& program, const lang::Rule& rule) {
   return name;
 }
 
-void add_policy(Metrics& metrics, const lang::Program& program, const JudgeCounts& counts) {
-  metrics["policy/decisions"] = static_cast<double>(counts.decisions());
-  metrics["policy/faults"] = static_cast<double>(counts.faults + counts.hit_faults);
+// `prefix` stands before the names of a version that is not the batch's.
+void add_policy(Metrics& metrics, const std::string& prefix, const lang::Program& program, const JudgeCounts& counts) {
   for (std::size_t h = 0; h < program.handlers.size(); ++h) {
     const std::vector<lang::Rule>& rules = program.handlers[h].rules;
     for (std::size_t r = 0; r < rules.size(); ++r) {
-      metrics[rule_name(program, rules[r])] += static_cast<double>(counts.rules[h][r]);
+      metrics[prefix + rule_name(program, rules[r])] += static_cast<double>(counts.rules[h][r]);
     }
   }
   for (std::size_t w = 0; w < program.warnings.size(); ++w) {
-    metrics["policy/" + program.warnings[w]] = static_cast<double>(counts.warned[w]);
+    metrics[prefix + "policy/" + program.warnings[w]] += static_cast<double>(counts.warned[w]);
   }
 }
 
 // Several values of one report in an iteration are averaged, in an order that arrival does not change.
-void add_reports(Metrics& metrics, const lang::Program& program, std::vector<ReportValue> values) {
+void add_reports(Metrics& metrics, const std::string& prefix, const lang::Program& program,
+                 std::vector<ReportValue> values) {
   std::stable_sort(values.begin(), values.end(), [](const ReportValue& a, const ReportValue& b) {
     return std::tuple(a.report, a.slot, a.round, a.turn) < std::tuple(b.report, b.slot, b.round, b.turn);
   });
@@ -129,7 +130,7 @@ void add_reports(Metrics& metrics, const lang::Program& program, std::vector<Rep
     for (const ReportValue& value : values) {
       if (value.report == static_cast<int>(i)) written.push_back(value.value);
     }
-    metrics["report/" + program.reports[i]] = math::mean(written).value_or(0);
+    metrics[prefix + "report/" + program.reports[i]] = math::mean(written).value_or(0);
   }
 }
 
@@ -154,7 +155,39 @@ void add_trust(Metrics& metrics, const Trust& trust, const Tallies& tallies) {
   metrics["policy/paused"] = trust.paused();
 }
 
+// The decisions of all versions together, and of each.
+void add_versions(Metrics& metrics, const std::vector<Version*>& versions, const Version& batch, const Metrics& retired) {
+  metrics.insert(retired.begin(), retired.end());
+  for (const Version* const version : versions) add_version_metrics(metrics, *version);
+  metrics["policy/version"] = batch.number;
+  const std::string own = fmt::format("version/{}/", batch.number);
+  Metrics plain;
+  double decisions = 0, faults = 0;
+  std::erase_if(metrics, [&](const auto& each) {
+    const auto& [name, value] = each;
+    if (!name.starts_with("version/")) return false;
+    if (name.ends_with("/decisions")) decisions += value;
+    if (name.ends_with("/faults")) faults += value;
+    // The batch's own names stand without a prefix, as in a run that was never swapped.
+    if (!name.starts_with(own) || name == own + "decisions" || name == own + "faults") return false;
+    plain[name.substr(own.size())] = value;
+    return true;
+  });
+  metrics.merge(plain);
+  metrics["policy/decisions"] = decisions;
+  metrics["policy/faults"] = faults;
+}
+
 }  // namespace
+
+void add_version_metrics(Metrics& metrics, const Version& version) {
+  const std::string prefix = fmt::format("version/{}/", version.number);
+  const JudgeCounts& counts = version.judge.counts();
+  metrics[prefix + "decisions"] += static_cast<double>(counts.decisions());
+  metrics[prefix + "faults"] += static_cast<double>(counts.faults + counts.hit_faults);
+  add_policy(metrics, prefix, version.program(), counts);
+  add_reports(metrics, prefix, version.program(), counts.reports);
+}
 
 std::map<std::string, double> LiveEngine::metrics(const IterationReport& report) const {
   Metrics metrics;
@@ -169,8 +202,7 @@ std::map<std::string, double> LiveEngine::metrics(const IterationReport& report)
   metrics["batch/open_slots"] = batch_.open_slots();
   metrics["batch/skip_update"] = report.skip_update;
   if (judge_) {
-    add_policy(metrics, policy_->program(), judge_->counts());
-    add_reports(metrics, policy_->program(), judge_->counts().reports);
+    add_versions(metrics, versions_in_use(), *version_, retired_);
     add_trust(metrics, trust_, tallies_);
   }
   add_ledger(metrics, ledger_);

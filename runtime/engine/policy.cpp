@@ -1,10 +1,5 @@
 #include "runtime/engine/policy.h"
 
-#include <fstream>
-#include <sstream>
-
-#include "lang/compose/library.h"
-#include "lang/limits.h"
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
@@ -41,46 +36,31 @@ bool Policy::wait_for_native() {
   return active_.load() != first_.get();
 }
 
-namespace {
-
-Result<std::string> read_policy_text(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) {
-    return Error{"There is no policy file " + file.string() + ".", "give the path of a .allot file"};
-  }
-  // A FIFO or a device would never end; a directory reads as nothing.
-  if (!std::filesystem::is_regular_file(status)) return Error{file.string() + " is not a file.", "give a .allot file"};
-  if (std::filesystem::file_size(file, error) > lang::limits.source_bytes) {
-    return Error{"The policy file " + file.string() + " is larger than " + std::to_string(lang::limits.source_bytes) +
-                     " bytes.", ""};
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return Error{"The policy file " + file.string() + " cannot be read.", "look at its permissions"};
-  return std::move(text).str();
-}
-
-}  // namespace
-
 Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
                                             const std::map<std::string, std::string>& overrides) {
   auto text = read_policy_text(file);
   if (!text) return text.error();
-  const std::string own_hash = math::sha256_hex(*text);
-  auto source = std::make_shared<const lang::Source>(file.string(), *std::move(text));
+  return load_policy(*text, overrides);
+}
+
+Result<std::shared_ptr<Policy>> load_policy(const PolicyText& text,
+                                            const std::map<std::string, std::string>& overrides) {
+  const std::string own_hash = math::sha256_hex(text.text);
+  const auto files = std::make_shared<const TextFiles>(text);
+  auto source = std::make_shared<const lang::Source>(text.file, text.text);
   lang::Diagnostics diagnostics;
-  std::optional<lang::Program> checked = lang::check(source, diagnostics, lang::SearchPath::with_environment());
+  std::optional<lang::Program> checked = lang::check(source, diagnostics, files);
   if (!checked || diagnostics.has_errors()) {
-    return Error{"The policy " + file.string() + " has errors:\n" + lang::render_all(diagnostics, *source), ""};
+    return Error{"The policy " + text.file + " has errors:\n" + lang::render_all(diagnostics, *source), ""};
   }
   checked->hash = source->file_count() == 1 ? own_hash : math::sha256_hex(lang::hashed_text(*source));
   auto parameters = lang::bind(*checked, overrides);
   if (!parameters) return parameters.error();
   auto program = std::make_shared<const lang::Program>(*std::move(checked));
   auto evaluator = compiler::evaluate(*program);
-  return std::make_shared<Policy>(std::move(program), *std::move(parameters), std::move(evaluator));
+  auto policy = std::make_shared<Policy>(std::move(program), *std::move(parameters), std::move(evaluator));
+  policy->set_origin({files->whole(), overrides});
+  return policy;
 }
 
 }  // namespace allot::engine

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,8 +18,15 @@
 #include "common/result.h"
 #include "compiler/executable.h"
 #include "lang/program.h"
+#include "runtime/engine/policy_text.h"
 
 namespace allot::engine {
+
+// What a policy was made from, so that it can be made again.
+struct Origin {
+  PolicyText text;
+  std::map<std::string, std::string> parameters;  // --set name=value
+};
 
 class Policy {
  public:
@@ -32,6 +40,9 @@ class Policy {
 
   const lang::Program& program() const { return *program_; }
   const std::vector<lang::Cell>& parameters() const { return parameters_; }
+  // Null for a policy that was put together in memory.
+  const Origin* origin() const { return origin_ ? &*origin_ : nullptr; }
+  void set_origin(Origin origin) { origin_ = std::move(origin); }
   const compiler::Executable& executable() const { return *active_.load(std::memory_order_acquire); }
 
   // Compiles in the background and changes over. A failure leaves the evaluator in place; native_note() says why.
@@ -43,6 +54,7 @@ class Policy {
  private:
   std::shared_ptr<const lang::Program> program_;
   std::vector<lang::Cell> parameters_;
+  std::optional<Origin> origin_;
   std::unique_ptr<compiler::Executable> first_;
   std::unique_ptr<compiler::Executable> native_;  // written by the thread before it is published
   std::atomic<const compiler::Executable*> active_;
@@ -53,6 +65,8 @@ class Policy {
 
 // Reads, checks and binds a policy file. Errors carry the rendered diagnostics.
 Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
+                                            const std::map<std::string, std::string>& overrides);
+Result<std::shared_ptr<Policy>> load_policy(const PolicyText& text,
                                             const std::map<std::string, std::string>& overrides);
 
 }  // namespace allot::engine

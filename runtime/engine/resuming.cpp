@@ -8,12 +8,13 @@ namespace allot::engine {
 
 std::string LiveEngine::save_state() const {
   const std::lock_guard lock(mutex_);
-  return snapshot_;
+  return *snapshot_;
 }
 
 std::string LiveEngine::make_snapshot() const {
   Snapshot snapshot;
-  snapshot.policy_hash = policy_hash();
+  snapshot.policy_hash = swaps_.current ? swaps_.current->hash() : "";
+  snapshot.versions = saved_versions();
   snapshot.iteration = iteration_;
   snapshot.next_group = next_group_;
   snapshot.prompts = store_.prompts();
@@ -38,15 +39,9 @@ std::string LiveEngine::make_snapshot() const {
 
 Result<void> LiveEngine::restore(const std::string& state) {
   const std::lock_guard lock(mutex_);
-  auto read = read_snapshot(state, plan_);
+  auto read = read_snapshot(state, {});
   if (!read) return read.error();
-  const std::string hash = policy_ ? policy_->program().hash : "";
-  if (read->policy_hash != hash) {
-    const auto named = [](const std::string& text) { return text.empty() ? "no policy" : text.substr(0, 12); };
-    return Error{fmt::format("The saved state belongs to another policy: it was written under {}, this run has {}.",
-                             named(read->policy_hash), named(hash)),
-                 "resume with the same policy file, or start a new run"};
-  }
+  if (auto restored = restore_versions(read->policy_hash, read->versions, read->iteration + 1); !restored) return restored;
   iteration_ = read->iteration;
   next_group_ = read->next_group;
   groups_.clear();
@@ -58,6 +53,8 @@ Result<void> LiveEngine::restore(const std::string& state) {
     read->groups[i]->deferred = i < waiting;
     read->groups[i]->closed = i >= waiting;
     read->groups[i]->active = read->groups[i]->placed = false;
+    if (version_) read->groups[i]->kept = KeptStatistics::rebuild(version_->plan, read->groups[i]->log);
+    if (i < waiting) read->groups[i]->version = version_;
     (i < waiting ? groups_ : stored_).emplace(number, std::move(read->groups[i]));
   }
   store_.restore(std::move(read->prompts), std::move(read->categories), std::move(read->run_state));
@@ -66,8 +63,8 @@ Result<void> LiveEngine::restore(const std::string& state) {
   ledger_.restore(read->accounts, read->conservation, read->ledger_begun);
   trust_.restore(read->holdout_observed, read->holdout_flat, read->paused);
   run_ = read->run;
-  snapshot_ = state;
-  audit_.resumed(iteration_ + 1);
+  snapshot_ = std::make_shared<const std::string>(state);
+  swaps_.saved = read->versions.number;
   return {};
 }
 

@@ -14,7 +14,25 @@ namespace allot::engine {
 using lang::Point;
 using lang::Subject;
 
-bool LiveEngine::wants_gram() const { return demands_.gram; }
+bool LiveEngine::wants_gram() const {
+  const std::lock_guard lock(mutex_);
+  return demands_.gram;
+}
+
+bool LiveEngine::shapes_groups() const {
+  const std::lock_guard lock(mutex_);
+  return points_.has(Point::Shape, Subject::Group);
+}
+
+bool LiveEngine::shapes_micro_batches() const {
+  const std::lock_guard lock(mutex_);
+  return points_.has(Point::Shape, Subject::MicroBatch);
+}
+
+int LiveEngine::replay_age() const {
+  const std::lock_guard lock(mutex_);
+  return replay_age_;
+}
 
 namespace {
 
@@ -30,11 +48,12 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   const std::lock_guard lock(mutex_);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}};
-  const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::Group) : std::vector<int>();
-  if (handlers.empty() || batch.rollouts.empty()) return shaped;
+  if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   LiveGroup* const group = find(batch.rollouts.front().group);
   if (group == nullptr) return malformed("the group is not of this iteration");
+  if (!group->version) return shaped;
+  const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
   std::vector<double> by_sample(group->log.rollouts.size(), or_nan(std::nullopt));
   std::vector<std::size_t> places;
   std::vector<std::optional<double>> rewards;
@@ -88,7 +107,7 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
     for (std::size_t i = 0; i < micro.members.size(); ++i) micro.members[i].advantage = shaped.advantages[i];
     Decision decision = judge_->ask_micro(handler, micro, prompts, run_facts(), store_);
     audit_.decided(*judge_, decision, iteration_, {}, 0, shadow() ? Carried::Shadow : Carried::Out);
-    note_fault(decision);
+    note_fault(*judge_, decision);
     if (fatal_) return *fatal_;
     if (shadow() || decision.verdict.rule < 0) continue;
     apply(shaped, decision.verdict, places, rewards);
@@ -159,29 +178,14 @@ void LiveEngine::ask_replay() {
   tallies_.replayed = static_cast<std::int64_t>(order.size());
 }
 
-// The oldest age that any rule of `replay` may ask for, where that is a number or a parameter.
-int LiveEngine::longest_replay() const {
-  std::int64_t longest = 0;
-  for (const int index : points_.handlers(Point::Replay)) {
-    const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
-    for (const lang::Rule& rule : handler.rules) {
-      if (rule.verdict.age_limit < 0) continue;
-      const lang::Node& node = handler.nodes[static_cast<std::size_t>(rule.verdict.age_limit)];
-      if (node.op == lang::Op::Constant) longest = std::max(longest, node.cell.integer());
-      if (node.op == lang::Op::Parameter) {
-        longest = std::max(longest, policy_->parameters()[static_cast<std::size_t>(node.index)].integer());
-      }
-    }
-  }
-  return static_cast<int>(std::clamp<std::int64_t>(longest, 0, 1 << 20));
-}
-
 // At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it.
 void LiveEngine::keep_for_replay() {
   if (replay_age_ == 0) return;
   std::erase_if(stored_, [&](const auto& each) { return iteration_ - each.second->log.iteration >= replay_age_; });
   for (auto& [number, group] : groups_) {
-    if (group->closed && group->fate == Fate::Trained) stored_.emplace(number, std::make_unique<LiveGroup>(*group));
+    if (!group->closed || group->fate != Fate::Trained) continue;
+    const auto kept = stored_.emplace(number, std::make_unique<LiveGroup>(*group));
+    kept.first->second->version.reset();
   }
 }
 

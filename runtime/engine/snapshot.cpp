@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 using lang::Cell;
 
-constexpr std::string_view schema = "allot-state/2";
+constexpr std::string_view schema = "allot-state/3";
 
 void put(JsonText& text, const StateStore::Keyed& keyed) {
   text.begin_object();
@@ -97,6 +97,38 @@ RunTallies read_run(const Json& json) {
   return run;
 }
 
+void put(JsonText& text, const SavedVersions& versions) {
+  text.begin_object().member("number", versions.number).member("next", versions.next_number);
+  text.member("parameters", versions.parameters);
+  text.key("canary").begin_array();
+  if (versions.canary) {
+    const SavedVersions::Canary& canary = *versions.canary;
+    text.value(canary.number).value(canary.hash).value(canary.parameters).value(canary.share);
+  }
+  text.end_array().key("before").begin_array();
+  for (const SavedVersions::Before& before : versions.before) {
+    text.begin_array().value(before.number).value(before.hash).value(before.parameters).end_array();
+  }
+  text.end_array().end_object();
+}
+
+using Parameters = std::map<std::string, std::string>;
+
+SavedVersions read_versions(const Json& json) {
+  SavedVersions versions;
+  versions.number = json.at("number").get<int>();
+  versions.next_number = json.at("next").get<int>();
+  versions.parameters = json.at("parameters").get<Parameters>();
+  if (const Json& canary = json.at("canary"); !canary.empty()) {
+    versions.canary = {canary.at(0).get<int>(), canary.at(1).get<std::string>(), canary.at(2).get<Parameters>(),
+                       canary.at(3).get<double>()};
+  }
+  for (const Json& before : json.at("before")) {
+    versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>()});
+  }
+  return versions;
+}
+
 Conservation read_conservation(const Json& json) {
   const auto part = [&](std::size_t i) { return json.at(i).get<std::int64_t>(); };
   return {part(0), part(1), part(2), part(3), part(4), part(5)};
@@ -126,6 +158,7 @@ ReadSnapshot read_fields(const Json& json, const StatisticsPlan& plan) {
   snapshot.holdout_flat = json.at("holdout").at(1).get<std::int64_t>();
   snapshot.paused = json.at("paused").get<bool>();
   snapshot.run = read_run(json.at("run"));
+  snapshot.versions = read_versions(json.at("versions"));
   for (const auto& [name, list] : {std::pair("waiting", &snapshot.waiting), std::pair("stored", &snapshot.stored)}) {
     for (const Json& group : json.at(name)) {
       snapshot.groups.push_back(std::make_unique<LiveGroup>(read_group(group, plan)));
@@ -165,6 +198,8 @@ std::string write(const Snapshot& snapshot) {
   text.member("paused", snapshot.paused);
   text.key("run");
   put(text, snapshot.run);
+  text.key("versions");
+  put(text, snapshot.versions);
   text.key("waiting");
   put(text, snapshot.waiting);
   text.key("stored");

@@ -15,6 +15,7 @@
 #include "runtime/engine/live_group.h"
 #include "runtime/engine/pool.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
 
 namespace allot::engine {
@@ -38,6 +39,7 @@ struct Snapshot {
   std::int64_t holdout_flat = 0;
   bool paused = false;
   RunTallies run;
+  SavedVersions versions;
 };
 
 // What is read owns its groups.

@@ -16,6 +16,7 @@ struct Outcome {
   bool asked = false;
   bool stopped = false;        // a `turn` point answered `stop`
   bool dropped = false;        // by `turn` or `finish`
+  std::optional<std::vector<int>> subset;  // samples of `train SUBSET`, ascending
   bool late = false;           // stopped when no rollout was alive any more: nothing could be saved
   std::optional<bool> flat;    // unknown where fewer than two rollouts are scored
   std::string reason;          // rendered; empty where no rule gave one

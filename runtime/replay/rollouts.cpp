@@ -177,6 +177,7 @@ class Replay {
 
   static void keep(const engine::Decision& decision, Outcome& outcome) {
     outcome.dropped = outcome.dropped || decision.verdict.group == lang::GroupField::Drop;
+    outcome.subset = decision.verdict.subset;
     outcome.reason = decision.verdict.reason;
     outcome.rule = decision.verdict.where;
     if (decision.fault && outcome.fault.empty()) outcome.fault = decision.fault->text;

@@ -93,6 +93,7 @@ Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, co
   if (auto done = kept ? arm->load() : arm->save(); !done) return done.error();
   if (resume)
     if (auto done = arm->folder_.forget_from(arm->iteration_); !done) return done.error();
+  if (auto opened = arm->open_desk(); !opened) return opened.error();
   return arm;
 }
 
@@ -129,6 +130,15 @@ Result<void> Arm::start_engine() {
   if (auto set = engine_->set_pool(std::move(pool)); !set) return set;
   stamp_ = {engine_->policy_name(), engine_->policy_hash()};
   return kind_ == ArmKind::Policy ? folder_.keep_policy(setting_.options->policy, stamp_) : Result<void>{};
+}
+
+// From here on the policy can be swapped by other processes.
+Result<void> Arm::open_desk() {
+  if (kind_ != ArmKind::Policy) return {};
+  auto desk = engine::SwapDesk::open(*engine_, folder_.path(), setting_.options->watch);
+  if (!desk) return desk.error();
+  desk_ = *std::move(desk);
+  return {};
 }
 
 std::vector<const worlds::Task*> Arm::draw() {
@@ -192,7 +202,10 @@ Result<std::string> Arm::iterate(int stops) {
     return kept.error();
   ++iteration_;
   if (auto saved = save(); !saved) return saved.error();
-  const std::string tail = report->message.empty() ? "" : " (" + report->message + ")";
+  std::string said = report->message;
+  if (desk_)
+    for (const auto& line : desk_->take_messages()) said += (said.empty() ? "" : "; ") + line;
+  const std::string tail = said.empty() ? "" : " (" + said + ")";
   return fmt::format("{} {:.1f}s reward {:.2f}{}{}", tally_.name, collected->seconds + learned->seconds,
                      mean_reward(*collected), last_stops_ > 0 ? fmt::format(" stopped {}", last_stops_) : "", tail);
 }
@@ -319,6 +332,7 @@ Result<void> Arm::evaluate() {
 }
 
 Result<void> Arm::save() {
+  const int version = engine_->saved_version();  // before its state is taken: never ahead of that
   TrainingState state;
   state.iteration = iteration_;
   state.record = nlohmann::json{{"tally", training::save(tally_)},
@@ -329,7 +343,9 @@ Result<void> Arm::save() {
                                 {"owed_stops", owed_stops_},
                                 {"last_stops", last_stops_}}
                      .dump();
-  return write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state);
+  auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state);
+  if (written && desk_) desk_->saved(version);
+  return written;
 }
 
 Result<void> Arm::load() {

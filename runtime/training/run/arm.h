@@ -10,6 +10,7 @@
 
 #include "common/result.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/swap_desk.h"
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/run/collector.h"
 #include "runtime/training/run/kept_rollouts.h"
@@ -62,6 +63,7 @@ class Arm {
  private:
   Arm(ArmKind kind, const ArmSetting& setting, Model model, RunFolder folder);
   Result<void> start_engine();
+  Result<void> open_desk();
   Result<void> save();
   Result<void> load();
   HostGate host_gate(const std::vector<const worlds::Task*>& tasks, int stops);
@@ -79,6 +81,7 @@ class Arm {
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::SwapDesk> desk_;  // of the arm with a policy; after the engine that it serves
   Collector collector_;
   PromptPool pool_;
   std::map<std::string, std::size_t> task_index_;

@@ -83,6 +83,18 @@ std::string shown(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// A policy that the run was swapped to is one of its own: a watched file is edited while it runs.
+bool is_version_of(const fs::path& run, const Json& policy) {
+  const std::string said = policy.is_string() ? policy.get<std::string>() : "";
+  const std::string hash = said.substr(said.rfind(' ') + 1);
+  std::error_code failure;
+  for (fs::directory_iterator seed(run, failure), end; !failure && seed != end; seed.increment(failure)) {
+    std::error_code ignored;
+    if (!hash.empty() && fs::exists(seed->path() / "policy" / "versions" / (hash + ".json"), ignored)) return true;
+  }
+  return false;
+}
+
 // One line an option that differs.
 std::string differences(const Json& kept, const Json& now) {
   std::string text;
@@ -117,7 +129,9 @@ Result<void> check_resumed(const RunOptions& options, const fs::path& run) {
   auto now = settings_of(options);
   if (!now) return now.error();
   // Through text and back, as the kept ones went: infinity is null there.
-  if (const auto text = differences(*kept, Json::parse(now->dump())); !text.empty())
+  Json given = Json::parse(now->dump());
+  if (is_version_of(run, given["--policy"])) given["--policy"] = (*kept)["--policy"];
+  if (const auto text = differences(*kept, given); !text.empty())
     return Error{"the run at " + run.string() + " was made with other options:" + text,
                  "resume with the options of the run (--iterations may grow), or choose another --run"};
   return {};

@@ -82,6 +82,7 @@ void add_policy(CLI::App& app, RunOptions& o, std::vector<std::string>& sets) {
                  },
                  "stop: end the run at a policy's first fault; default: take the safe default and count it")
       ->check(CLI::IsMember({"stop", "default"}));
+  app.add_option("--watch", o.watch, "follow this policy file: each time it is saved, the run is swapped to it");
   app.add_flag("!--no-native", o.native, "stay with the evaluator, compile nothing");
 }
 
@@ -175,6 +176,9 @@ Result<void> settle(RunOptions& o, const std::vector<std::string>& sets, int see
     return Error{"there is no policy file " + o.policy.string(), "stdlib/ holds some to start from"};
   if (wants_policy && std::filesystem::is_directory(o.policy))
     return Error{"--policy " + o.policy.string() + " is a folder", "give one .allot file"};
+  if (!o.watch.empty() && !wants_policy) return Error{"--watch follows the policy of the arm `policy`, which does not run", ""};
+  if (!o.watch.empty() && !std::filesystem::is_regular_file(o.watch))
+    return Error{"there is no policy file " + o.watch.string() + " to watch", "most watch the file that --policy names"};
   if (!o.model.empty() && !std::filesystem::is_directory(o.model))
     return Error{"there is no model folder " + o.model.string(), "check --model, or start without one"};
   if (o.world == "process" && o.world_command.empty())

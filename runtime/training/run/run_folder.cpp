@@ -48,7 +48,7 @@ Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int 
                {"kept", trained}};
   if (group != nullptr && !group->reason.empty()) line["drop_reason"] = group->reason;
   if (rollout.status == engine::Status::Stopped && group != nullptr && !policy.name.empty())
-    line["stop_rule"] = group->rule + " @" + policy.hash.substr(0, 12);
+    line["stop_rule"] = group->rule + " @" + (group->policy.empty() ? policy.hash : group->policy).substr(0, 12);
   if (!rollout.cause.empty()) line["finish_reason"] = rollout.cause;
   line["turns"] = std::move(turns);
   line["source"] = {{"format", "native"}, {"file", "rollouts.jsonl"}, {"line", nullptr}};

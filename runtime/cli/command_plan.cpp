@@ -1,0 +1,158 @@
+// allot plan: what would change if this policy took the place of the active one?
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/command.h"
+#include "runtime/cli/policy_file.h"
+#include "runtime/cli/run_folder.h"
+#include "runtime/engine/active_policy.h"
+#include "runtime/engine/swap_state.h"
+#include "runtime/replay/plan.h"
+#include "runtime/replay/rollouts.h"
+
+namespace allot::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanOptions {
+  std::string policy;
+  std::string log;
+  std::string against;
+  std::vector<std::string> settings;
+  std::size_t most = 20;
+  bool json = false;
+};
+
+// What is compared: two policies over one log.
+struct Compared {
+  std::shared_ptr<const lang::Program> before, after;
+  std::filesystem::path log;
+  replay::Plan plan;
+};
+
+Json side(const replay::Outcome& outcome, const std::string& fate) {
+  return {{"fate", fate}, {"rule", outcome.rule}, {"reason", outcome.reason}};
+}
+
+Json document(const Compared& compared) {
+  const engine::StatePlan state(*compared.before, *compared.after);
+  const engine::StateChanges& changes = state.changes();
+  Json json = {{"from", {{"policy", compared.before->name}, {"sha256", compared.before->hash}}},
+               {"to", {{"policy", compared.after->name}, {"sha256", compared.after->hash}}},
+               {"log", compared.log.string()},
+               {"groups", compared.plan.groups},
+               {"changed", compared.plan.changes.size()},
+               {"counts", compared.plan.counts},
+               {"state", {{"kept", changes.kept}, {"migrated", changes.migrated}, {"started", changes.started}, {"dropped", changes.dropped},
+                          {"missing", state.missing()}}}};
+  json["changes"] = Json::array();
+  for (const replay::Change& change : compared.plan.changes) {
+    json["changes"].push_back({{"group", change.group}, {"before", side(change.was, change.before)}, {"after", side(change.becomes, change.after)}});
+  }
+  json["notes"] = compared.plan.notes;
+  return json;
+}
+
+void print(const Json& json, std::size_t most) {
+  const auto hash = [&](const char* side) { return json.at(side).at("sha256").get<std::string>().substr(0, 12); };
+  fmt::print("{} {} -> {} {} on {}: {} of {} groups are decided otherwise\n", json["from"]["policy"].get<std::string>(), hash("from"),
+             json["to"]["policy"].get<std::string>(), hash("to"), json["log"].get<std::string>(), json["changed"].get<int>(),
+             json["groups"].get<int>());
+  for (const auto& [change, count] : json["counts"].items()) fmt::print("  {:<40} {:>5}\n", change, count.get<int>());
+  std::size_t told = 0;
+  for (const Json& change : json["changes"]) {
+    if (told++ == most) break;
+    const Json& decided = change["after"]["rule"].get<std::string>().empty() ? change["before"] : change["after"];
+    const std::string reason = decided["reason"].get<std::string>();
+    fmt::print("group {}: {} -> {}{}  [{}]\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
+               change["after"]["fate"].get<std::string>(), reason.empty() ? "" : " because \"" + reason + "\"", decided["rule"].get<std::string>());
+  }
+  if (json["changes"].size() > most) fmt::print("and {} more (--json tells of all)\n", json["changes"].size() - most);
+  for (const Json& missing : json["state"]["missing"]) fmt::print("state would be lost: {}\n", missing.get<std::string>());
+  for (const Json& note : json["notes"]) fmt::print("note: {}\n", note.get<std::string>());
+}
+
+Result<replay::Report> back_test(const engine::Policy& policy, std::shared_ptr<const lang::Program> program,
+                                 const std::filesystem::path& log) {
+  return replay::replay_rollouts(std::move(program), policy.parameters(), log);
+}
+
+// The program shares the life of its policy.
+std::shared_ptr<const lang::Program> program_of(const std::shared_ptr<engine::Policy>& policy) {
+  return {policy, &policy->program()};
+}
+
+Exit plan(const PlanOptions& options) {
+  const auto misuse = [](const Error& error) { return complain(error), Exit::Misuse; };
+  std::error_code ignored;
+  const bool of_run = std::filesystem::is_directory(options.log, ignored);
+  std::filesystem::path log = options.log;
+  std::shared_ptr<engine::Policy> before;
+  std::map<std::string, std::string> parameters;
+  if (of_run) {
+    const auto folder = journal_folder(options.log);
+    if (!folder) return misuse(folder.error());
+    log = *folder / "rollouts.jsonl";
+    if (options.against.empty()) {
+      auto active = engine::active_policy(*folder);
+      if (!active) return misuse(active.error());
+      before = *std::move(active);
+      parameters = before->origin()->parameters;
+    }
+  }
+  if (!before) {
+    if (options.against.empty()) return misuse({"a log file does not tell which policy is to be replaced", "name it: --against FILE"});
+    auto given = engine::load_policy(options.against, {});
+    if (!given) return complain(given.error()), Exit::Failed;
+    before = *std::move(given);
+  }
+  const auto settings = parse_settings(options.settings);
+  if (!settings) return misuse(settings.error());
+  for (const auto& [name, value] : *settings) parameters[name] = value;
+  const auto file = read_policy(options.policy);
+  if (!file) return misuse(file.error());
+  show_diagnostics(*file);
+  if (!file->program) return Exit::Failed;
+  const auto after = engine::load_policy(options.policy, parameters);
+  if (!after) return complain(after.error()), Exit::Failed;
+  Compared compared{program_of(before), program_of(*after), log, {}};
+  const auto was = back_test(*before, compared.before, log);
+  if (!was) return misuse(was.error());
+  const auto becomes = back_test(**after, compared.after, log);
+  if (!becomes) return misuse(becomes.error());
+  compared.plan = replay::compare(*was, *becomes);
+  const Json json = document(compared);
+  options.json ? fmt::print("{}\n", json.dump(2)) : print(json, options.most);
+  return Exit::Good;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Exit& exit) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand("plan", "Show what another policy would decide otherwise, before anything is swapped");
+  command->add_option("NEW", options->policy, "the policy that would come")->required();
+  command->add_option("--on", options->log, "a run folder, or a log of rollouts in the schema rollout/1")->required();
+  command->add_option("--against", options->against, "the policy to compare with; default: the active one of the run");
+  command->add_option("--set", options->settings, "give a parameter of NEW a value beside those of the run: NAME=VALUE (may be repeated)")
+      ->allow_extra_args(false);
+  command->add_option("--most", options->most, "groups to tell of")->capture_default_str();
+  command->add_flag("--json", options->json, "everything, as one JSON object");
+  command->footer(
+      "Both policies are asked about the logged groups again, turn by turn, as `allot replay` does; what a log cannot tell\n"
+      "is noted.\n"
+      "examples:\n"
+      "  allot plan tighter.allot --on runs/first\n"
+      "  allot plan tighter.allot --on rollouts.jsonl --against gate.allot --json\n"
+      "exit status: 0 told, 1 errors in a policy, 2 a log that cannot be read");
+  command->callback([options, &exit] { exit = plan(*options); });
+}
+
+}  // namespace allot::cli

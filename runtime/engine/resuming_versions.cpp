@@ -1,0 +1,94 @@
+// The versions of a run over the end of a process: their texts lie in the run folder.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+#include "runtime/engine/versions_folder.h"
+
+namespace allot::engine {
+namespace {
+
+std::map<std::string, std::string> parameters_of(const Version& version) {
+  return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
+}
+
+}  // namespace
+
+SavedVersions LiveEngine::saved_versions() const {
+  SavedVersions saved;
+  if (!swaps_.current) return saved;
+  saved.number = swaps_.current->number;
+  saved.next_number = swaps_.next_number;
+  saved.parameters = parameters_of(*swaps_.current);
+  if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
+  for (const Replaced& replaced : swaps_.before) {
+    if (!replaced.origin) continue;
+    saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters});
+  }
+  return saved;
+}
+
+Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std::string& hash,
+                                                          const std::map<std::string, std::string>& parameters) const {
+  auto text = kept_text(settings_.run_folder, hash);
+  if (!text) return text.error();
+  auto policy = load_policy(*text, parameters);
+  if (!policy) return policy.error();
+  if ((*policy)->program().hash != hash) {
+    return Error{fmt::format("The kept text of the policy {} is another one.", hash.substr(0, 12)), "put the file back"};
+  }
+  if (auto fits = fits_run(**policy, {}); !fits) return fits.error();
+#ifdef ALLOT_HAS_NATIVE
+  if (settings_.native) {
+    (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
+  }
+#endif
+  return std::make_shared<Version>(number, *std::move(policy));
+}
+
+// The version that was active, whatever the run began with.
+Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration) {
+  const std::string own = swaps_.current ? swaps_.current->hash() : "";
+  const bool swapped = saved.number != 0;
+  if (!swapped && hash != own) {
+    const auto named = [](const std::string& text) { return text.empty() ? "no policy" : text.substr(0, 12); };
+    return Error{fmt::format("The saved state belongs to another policy: it was written under {}, this run has {}.",
+                             named(hash), named(own)),
+                 "resume with the same policy file, or start a new run"};
+  }
+  std::shared_ptr<Version> current = swaps_.current, canary;
+  if (swapped) {
+    auto kept = kept_version(saved.number, hash, saved.parameters);
+    if (!kept) return Error{"The run was swapped to another policy, which cannot be restored: " + kept.error().what, kept.error().help};
+    current = *std::move(kept);
+  }
+  if (saved.canary) {
+    auto kept = kept_version(saved.canary->number, saved.canary->hash, saved.canary->parameters);
+    if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
+    canary = *std::move(kept);
+  }
+  audit_.resumed(next_iteration);
+  swaps_.waiting.reset();
+  swaps_.before.clear();
+  for (const SavedVersions::Before& before : saved.before) {
+    auto text = kept_text(settings_.run_folder, before.hash);
+    if (text) swaps_.before.push_back({before.number, before.hash, Origin{*std::move(text), before.parameters}, nullptr});
+  }
+  swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
+  swaps_.current = std::move(current);
+  swaps_.canary = std::move(canary);
+  if (swaps_.canary) {
+    swaps_.share = saved.canary->share;
+    swaps_.by_iteration = ranks(swaps_.canary->program()) || ranks(swaps_.current->program());
+    audit_.version(next_iteration, swaps_.canary->number, *swaps_.canary->policy);
+  }
+  if (!swaps_.current) return {};
+  if (swapped) audit_.version(next_iteration, swaps_.current->number, *swaps_.current->policy);
+  enter(swaps_.current);
+  ledger_ = Ledger(policy_->program(), policy_->parameters(), settings_.tokens_per_turn, !settings_.shadow);
+  store_ = StateStore(policy_->program());
+  return {};
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,237 @@
+// A swap under the engine's lock: whether it may be made, and the exchange itself. What takes time was done before
+// (swap_prepare.cpp); what becomes of groups follows in swap_groups.cpp.
+#include "runtime/engine/swap.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+#include "runtime/engine/swap_record.h"
+#include "runtime/engine/swap_state.h"
+
+namespace allot::engine {
+namespace {
+
+constexpr std::size_t shortest_hash = 8;
+constexpr std::size_t most_told = 64;
+
+std::string short_hash(const std::string& hash) { return hash.substr(0, 12); }
+
+}  // namespace
+
+std::string_view name(SwapOutcome outcome) {
+  switch (outcome) {
+    case SwapOutcome::Active: return "active";
+    case SwapOutcome::Waiting: return "waiting";
+    case SwapOutcome::Canary: return "canary";
+    case SwapOutcome::Unchanged: return "unchanged";
+    case SwapOutcome::Refused: return "refused";
+    case SwapOutcome::Superseded: break;
+  }
+  return "superseded";
+}
+
+SwapReport LiveEngine::swap(const SwapRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  SwapReport report;
+  report.by = request.back ? "rollback" : request.by;
+  Against against;
+  int number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    report.ticket = request.ticket > 0 ? request.ticket : swaps_.next_ticket++;
+    number = swaps_.next_number++;
+    swaps_.in_flight.insert(report.ticket);
+    against.current = swaps_.current;
+    if (!swaps_.before.empty()) against.before = swaps_.before.back();
+    against.prompts = offered_;
+    if (swaps_.current) report.from = swaps_.current->hash();
+  }
+  auto prepared = prepare(request, against, number);
+  std::unique_lock lock(mutex_);
+  // A later request that is under way goes first: it wins, unless it is refused.
+  const int ticket = report.ticket;
+  if (prepared) swaps_.resolved.wait(lock, [&] { return swaps_.in_flight.upper_bound(ticket) == swaps_.in_flight.end(); });
+  report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
+  if (swaps_.current) report.from = swaps_.current->hash();
+  if (!prepared) {
+    report.reason = prepared.error().text();
+  } else {
+    report.to = prepared->version ? prepared->version->hash() : "";
+    report = exchange(request, *std::move(prepared), std::move(report));
+  }
+  swaps_.in_flight.erase(ticket);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record(report);
+  lock.unlock();
+  swaps_.resolved.notify_all();
+  return report;
+}
+
+int LiveEngine::announce_swap() {
+  const std::lock_guard lock(mutex_);
+  swaps_.in_flight.insert(swaps_.next_ticket);
+  return swaps_.next_ticket++;
+}
+
+int LiveEngine::active_version() const {
+  const std::lock_guard lock(mutex_);
+  return swaps_.current ? swaps_.current->number : 0;
+}
+
+SwapReport LiveEngine::swap_outcome(int ticket) const {
+  const std::lock_guard lock(mutex_);
+  if (swaps_.waiting && swaps_.waiting->report.ticket == ticket) return swaps_.waiting->report;
+  const auto told = swaps_.told.find(ticket);
+  return told == swaps_.told.end() ? SwapReport{} : told->second;
+}
+
+int LiveEngine::saved_version() const {
+  const std::lock_guard lock(mutex_);
+  return swaps_.saved;
+}
+
+// Every reason to refuse that depends on what is active at this moment.
+std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const Version& next) const {
+  const std::string& active = swaps_.current->hash();
+  if (!request.expected.empty() && request.expected.size() < std::min(shortest_hash, active.size())) {
+    return Error{fmt::format("\"{}\" is too short to tell one policy from another.", request.expected),
+                 fmt::format("give at least {} digits of the hash", shortest_hash)};
+  }
+  if (!active.starts_with(request.expected)) {
+    return Error{fmt::format("The active policy is {}, not {}: somebody swapped it meanwhile.", short_hash(active),
+                             short_hash(request.expected)),
+                 "look at what is active (`allot log RUN`), and ask again with its hash"};
+  }
+  const StatePlan plan(swaps_.current->program(), next.program());
+  if (!plan.missing().empty()) {
+    std::string what = "State would be lost:";
+    for (const std::string& each : plan.missing()) what += "\n  " + each;
+    return Error{what, "add what is missing, or start a new run"};
+  }
+  const std::string difference = frame_difference(*swaps_.current, next);
+  if (request.canary > 0 && !difference.empty()) {
+    return Error{"A canary shares memory and budget with the active policy, but " + difference + ".",
+                 "swap without a canary; `allot plan` shows beforehand what would change"};
+  }
+  if (request.now && !difference.empty()) {
+    return Error{"Running groups cannot change over: " + difference + ".", "swap without --now: they end under their own version"};
+  }
+  for (const auto& [number, group] : groups_) {
+    const bool moves = group->deferred || (request.now && !group->closed);
+    const bool lacks = next.plan.observations && group->version && !group->version->plan.observations;
+    const auto has_turns = [](const RolloutLog& rollout) { return rollout.turns() > 0; };
+    if (!moves || !lacks || std::none_of(group->log.rollouts.begin(), group->log.rollouts.end(), has_turns)) continue;
+    return Error{fmt::format("The new policy asks for `loop`, but group {} {} and its observations were not kept.", number,
+                             group->deferred ? "waits" : "runs"),
+                 "swap when no such group is left, or without `loop`"};
+  }
+  return std::nullopt;
+}
+
+SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, SwapReport report) {
+  const auto refuse = [&](const Error& error) {
+    report.outcome = SwapOutcome::Refused;
+    report.reason = error.text();
+    return report;
+  };
+  if (swaps_.accepted > report.ticket) {
+    report.outcome = SwapOutcome::Superseded;
+    report.reason = fmt::format("request {} came after it", swaps_.accepted);
+    return report;
+  }
+  if (!prepared.version) {  // the canary is taken back
+    if (!swaps_.canary) return refuse({"The canary was taken back meanwhile.", ""});
+    accept(report.ticket);
+    report.outcome = SwapOutcome::Active;
+    report.reason = withdraw_canary(report);
+    return report;
+  }
+  const Version& next = *prepared.version;
+  if (auto error = may_exchange(request, next)) return refuse(*error);
+  if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
+    return refuse({"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"});
+  }
+  const auto overrides = [](const Version& version) {
+    return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
+  };
+  const bool same = next.hash() == swaps_.current->hash() && overrides(next) == overrides(*swaps_.current);
+  if (same && !request.back && !swaps_.canary) {
+    accept(report.ticket);
+    report.version = swaps_.current->number;
+    report.outcome = SwapOutcome::Unchanged;
+    return report;
+  }
+  const bool waits = in_iteration_ && (prepared.then || !same_frame(*swaps_.current, next));
+  report.version = next.number;
+  if (waits) {
+    accept(report.ticket);
+    report.outcome = SwapOutcome::Waiting;
+    const std::string why = prepared.then ? "the state changes with it" : frame_difference(*swaps_.current, next);
+    report.reason = fmt::format("it takes over at the end of iteration {}: {}", iteration_, why);
+    swaps_.waiting = {request, prepared.back_to, std::move(prepared.version), std::move(prepared.then), report};
+    return report;
+  }
+  if (request.canary > 0) {
+    accept(report.ticket);
+    audit_.version(report.iteration, next.number, *next.policy);
+    swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
+    swaps_.share = request.canary;
+    retire(std::exchange(swaps_.canary, std::move(prepared.version)));
+    report.outcome = SwapOutcome::Canary;
+    report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
+                                swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
+    return report;
+  }
+  if (auto error = take_over(request, prepared, report)) return refuse(*error);
+  accept(report.ticket);
+  report.outcome = SwapOutcome::Active;
+  return report;
+}
+
+std::string LiveEngine::withdraw_canary(SwapReport& report) {
+  report.to = report.from;
+  report.version = swaps_.current->number;
+  const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
+  retire(std::exchange(swaps_.canary, nullptr));
+  return told;
+}
+
+// The request is carried out, or waits: another that waited goes.
+void LiveEngine::accept(int ticket) {
+  swaps_.accepted = ticket;
+  if (!swaps_.waiting) return;
+  SwapReport report = std::move(swaps_.waiting->report);
+  swaps_.waiting.reset();
+  report.outcome = SwapOutcome::Superseded;
+  report.reason = fmt::format("request {} came after it", ticket);
+  record(report);
+}
+
+// At the end of an iteration, where no group runs and memory may change its form.
+void LiveEngine::take_waiting_swap() {
+  if (!swaps_.waiting) return;
+  Swaps::Waiting waiting = std::move(*swaps_.waiting);
+  swaps_.waiting.reset();
+  SwapReport report = std::move(waiting.report);
+  report.iteration = iteration_ + 1;
+  report.reason.clear();
+  report.from = swaps_.current->hash();
+  waiting.request.expected.clear();  // it was as expected when it was accepted
+  auto error = may_exchange(waiting.request, *waiting.version);
+  if (!error) error = take_over(waiting.request, {std::move(waiting.version), std::move(waiting.then), waiting.back_to}, report);
+  report.outcome = error ? SwapOutcome::Refused : SwapOutcome::Active;
+  if (error) report.reason = error->text();
+  record(report);
+}
+
+// Told to whoever asks for the ticket, and written to the journal.
+void LiveEngine::record(SwapReport& report) {
+  if (report.outcome != SwapOutcome::Waiting) swaps_.told[report.ticket] = report;
+  while (swaps_.told.size() > most_told) swaps_.told.erase(swaps_.told.begin());
+  audit_.append(swap_record(report));
+}
+
+}  // namespace allot::engine

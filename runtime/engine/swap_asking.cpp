@@ -1,0 +1,92 @@
+// The side that asks for a swap.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/journal.h"
+#include "runtime/engine/swap_files.h"
+
+namespace allot::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto silence = 10s;  // without a beat for so long, nobody serves requests any more
+constexpr auto pause_between_looks = 5ms;
+
+Error nobody(const fs::path& run, const std::string& why) {
+  return Error{fmt::format("The run {} is not alive: {}.", run.string(), why),
+               "requests are served while `allot train` runs; a run that has ended is resumed with --resume"};
+}
+
+std::optional<Beat> read_beat(const SwapFiles& files) {
+  const auto text = read_whole(files.alive());
+  return text ? beat_from(*text) : std::nullopt;
+}
+
+bool runs_here(const Beat& beat) {
+  return beat.host == host_name() && (::kill(static_cast<pid_t>(beat.process), 0) == 0 || errno == EPERM);
+}
+
+}  // namespace
+
+std::string fresh_request_id() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{:020}-{}", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), ::getpid());
+}
+
+Result<Beat> who_serves(const fs::path& run) {
+  const SwapFiles files(run);
+  const auto beat = read_beat(files);
+  if (!beat) return nobody(run, "nobody has announced to serve requests there");
+  if (runs_here(*beat)) return *beat;
+  if (beat->host == host_name()) return nobody(run, fmt::format("its process {} has ended", beat->process));
+  // Of another machine only its beat can be seen.
+  for (const auto until = Clock::now() + silence; Clock::now() < until; std::this_thread::sleep_for(50ms)) {
+    const auto later = read_beat(files);
+    if (later && later->count != beat->count) return *later;
+  }
+  return nobody(run, fmt::format("its process on {} gave no sign for {} s", beat->host, std::chrono::seconds(silence).count()));
+}
+
+Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds) {
+  const SwapFiles files(run);
+  auto served = who_serves(run);
+  if (!served) return served.error();
+  const std::string id = fresh_request_id();
+  // replace_file() writes `ID.json.new` first, which nobody takes for a request.
+  if (auto put = replace_file(files.request(id), to_text(request)); !put) return put.error();
+  const auto began = Clock::now();
+  auto last_beat = began;
+  std::int64_t count = served->count;
+  std::optional<SwapReport> report;
+  const auto look = [&] {
+    const auto text = read_whole(files.answer(id));
+    if (text) report = swap_report_from(*text);
+    return report && report->outcome != SwapOutcome::Waiting;
+  };
+  while (Clock::now() - began < std::chrono::duration<double>(seconds)) {
+    if (look()) return *report;
+    std::this_thread::sleep_for(pause_between_looks);
+    if (const auto beat = read_beat(files); beat && beat->count != count) {
+      count = beat->count;
+      last_beat = Clock::now();
+    }
+    if (!read_beat(files) || Clock::now() - last_beat > silence) break;
+  }
+  if (report) return *report;  // it waits for the end of the iteration
+  std::error_code ignored;
+  fs::remove(files.request(id), ignored);
+  if (look()) return *report;
+  if (Clock::now() - last_beat > silence || !read_beat(files)) return nobody(run, "it ended before it answered");
+  return Error{fmt::format("The run {} gave no answer within {:.4g} s; the request was taken back.", run.string(), seconds),
+               "give it more time with --wait"};
+}
+
+}  // namespace allot::engine

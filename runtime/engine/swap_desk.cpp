@@ -1,0 +1,191 @@
+#include "runtime/engine/swap_desk.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/journal.h"
+
+namespace allot::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto pause_between_looks = 10ms;
+constexpr auto pause_between_beats = 1s;
+
+// What came of it stays as it is whatever becomes of the process.
+bool lasts(SwapOutcome outcome) { return outcome != SwapOutcome::Active && outcome != SwapOutcome::Canary && outcome != SwapOutcome::Waiting; }
+
+std::string told(const SwapReport& report, const fs::path& file) {
+  std::string text = fmt::format("{}: {}", file.string(), name(report.outcome));
+  if (report.outcome == SwapOutcome::Active) text += fmt::format(" as version {} ({})", report.version, report.to.substr(0, 12));
+  if (!report.reason.empty()) text += ": " + report.reason;
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path& run, const fs::path& watched) {
+  const SwapFiles files(run);
+  std::error_code error;
+  fs::create_directories(files.requests(), error);
+  fs::create_directories(files.answer("").parent_path(), error);
+  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", files.folder.string(), error.message()), ""};
+  return std::unique_ptr<SwapDesk>(new SwapDesk(engine, run, watched));
+}
+
+SwapDesk::SwapDesk(Engine& engine, const fs::path& run, const fs::path& watched) : engine_(engine), files_(run) {
+  if (!watched.empty()) watcher_.emplace(watched);
+  saved_ = engine.saved_version();
+  beat();
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+SwapDesk::~SwapDesk() {
+  thread_.request_stop();
+  thread_.join();
+  workers_.clear();
+  answer();
+  std::error_code ignored;
+  fs::remove(files_.alive(), ignored);
+}
+
+void SwapDesk::work(const std::stop_token& stop) {
+  auto next_beat = std::chrono::steady_clock::now();
+  while (!stop.stop_requested()) {
+    if (std::chrono::steady_clock::now() >= next_beat) {
+      beat();
+      next_beat = std::chrono::steady_clock::now() + pause_between_beats;
+    }
+    take_requests();
+    follow_file();
+    answer();
+    clean_up();
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, stop, pause_between_looks, [&] { return stop.stop_requested(); });
+  }
+}
+
+void SwapDesk::beat() {
+  const Beat beat{host_name(), ::getpid(), ++beats_, engine_.policy_hash(), engine_.active_version()};
+  (void)replace_file(files_.alive(), to_text(beat), Durability::Atomic);  // a full disk stops the beat, not the run
+}
+
+// Tickets are taken in the order of asking, so that of several requests the latest wins.
+void SwapDesk::take_requests() {
+  std::vector<std::string> ids;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(files_.requests(), ignored)) {
+    if (entry.path().extension() == ".json") ids.push_back(entry.path().stem().string());
+  }
+  std::sort(ids.begin(), ids.end());
+  for (const std::string& id : ids) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (served_.contains(id)) continue;
+    }
+    const auto text = read_whole(files_.request(id));
+    if (!text) continue;  // taken back
+    auto request = swap_request_from(*text);
+    if (request) {
+      serve(id, *std::move(request));
+      continue;
+    }
+    SwapReport refused;
+    refused.reason = request.error().text();
+    const std::lock_guard lock(mutex_);
+    served_[id].report = std::move(refused);
+  }
+}
+
+void SwapDesk::serve(const std::string& id, SwapRequest request) {
+  request.ticket = engine_.announce_swap();
+  {
+    const std::lock_guard lock(mutex_);
+    served_[id] = {};
+  }
+  workers_[id] = std::jthread([this, id, request = std::move(request)] {
+    SwapReport report = engine_.swap(request);
+    const std::lock_guard lock(mutex_);
+    served_[id].report = std::move(report);
+    changed_.notify_all();
+  });
+}
+
+void SwapDesk::follow_file() {
+  if (!watcher_) return;
+  auto text = watcher_->look();
+  if (!text) return;
+  SwapRequest request;
+  request.text.file = watcher_->file().string();
+  request.text.text = *std::move(text);
+  request.by = "watch";
+  request.text.whole = false;
+  // Through the folder like any other, so that it outlives the process.
+  if (auto put = replace_file(files_.request(fresh_request_id()), to_text(request)); !put) {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(put.error().text());
+  }
+}
+
+// Answers are written when there is news: of one that waited, once more.
+void SwapDesk::answer() {
+  std::vector<std::pair<std::string, SwapReport>> news;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, served] : served_) {
+      if (!served.report) continue;
+      if (served.told && served.report->outcome == SwapOutcome::Waiting) {
+        SwapReport later = engine_.swap_outcome(served.report->ticket);
+        if (later.ticket != 0 && later.outcome != SwapOutcome::Waiting) served = {std::move(later), false};
+      }
+      if (!served.told) news.emplace_back(id, *served.report);
+      if (!served.told && served.report->by == "watch" && watcher_) messages_.push_back(told(*served.report, watcher_->file()));
+      served.told = true;
+    }
+  }
+  for (const auto& [id, report] : news) {
+    workers_.erase(id);
+    beat();  // the active version with it
+    // A request that was carried out before the process ended may come again: its answer was given.
+    const auto before = read_whole(files_.answer(id));
+    const auto given = before ? swap_report_from(*before) : std::nullopt;
+    const bool repeats = given && !lasts(given->outcome) && given->outcome != SwapOutcome::Waiting && lasts(report.outcome);
+    if (!repeats) (void)replace_file(files_.answer(id), to_text(report), Durability::Atomic);
+  }
+}
+
+// A request goes when its outcome would survive the end of the process.
+void SwapDesk::clean_up() {
+  std::vector<std::string> done;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, served] : served_) {
+      if (!served.told || served.report->outcome == SwapOutcome::Waiting) continue;
+      if (lasts(served.report->outcome) || served.report->version <= saved_) done.push_back(id);
+    }
+  }
+  for (const std::string& id : done) {
+    std::error_code error;
+    fs::remove(files_.request(id), error);
+    const std::lock_guard lock(mutex_);
+    if (!error) served_.erase(id);
+  }
+}
+
+void SwapDesk::saved(int version) {
+  const std::lock_guard lock(mutex_);
+  saved_ = std::max(saved_, version);
+}
+
+std::vector<std::string> SwapDesk::take_messages() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(messages_, {});
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,130 @@
+#include "runtime/engine/swap_files.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runtime/engine/checked_line.h"
+
+namespace allot::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array outcomes{SwapOutcome::Active,    SwapOutcome::Waiting, SwapOutcome::Canary,
+                              SwapOutcome::Unchanged, SwapOutcome::Refused, SwapOutcome::Superseded};
+
+// Calls `read` with the JSON of a sealed text; none where it is damaged or of another form.
+template <typename T, typename Read>
+std::optional<T> unseal(std::string text, const Read& read) {
+  while (text.ends_with('\n')) text.pop_back();
+  if (!is_sealed(text)) return std::nullopt;
+  const Json json = Json::parse(text, nullptr, false);
+  try {
+    return read(json);
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string sealed(const Json& json) { return seal(dump(json)) + "\n"; }
+
+}  // namespace
+
+std::string to_text(const SwapRequest& request) {
+  Json json{{"schema", "swap/1"},
+            {"by", request.by},
+            {"expected", request.expected},
+            {"now", request.now},
+            {"canary", request.canary},
+            {"parameters", request.parameters},
+            {"back", request.back ? Json(*request.back == StateOf::Then ? "then" : "now") : Json()},
+            {"policy", request.back ? Json() : to_json(request.text)}};
+  return sealed(json);
+}
+
+Result<SwapRequest> swap_request_from(const std::string& text) {
+  const auto request = unseal<SwapRequest>(text, [](const Json& json) {
+    SwapRequest read;
+    read.by = json.at("by").get<std::string>();
+    read.expected = json.at("expected").get<std::string>();
+    read.now = json.at("now").get<bool>();
+    read.canary = json.at("canary").get<double>();
+    read.parameters = json.at("parameters").get<std::map<std::string, std::string>>();
+    if (!json.at("back").is_null()) read.back = json.at("back") == "then" ? StateOf::Then : StateOf::Now;
+    if (!json.at("policy").is_null()) read.text = policy_text_from(json.at("policy"));
+    return read;
+  });
+  if (!request) return Error{"The request is damaged, or of a form that this program does not know.", "ask again"};
+  return *request;
+}
+
+std::string to_text(const SwapReport& report) {
+  const StateChanges& state = report.state;
+  return sealed({{"ticket", report.ticket},
+                 {"outcome", name(report.outcome)},
+                 {"from", report.from},
+                 {"to", report.to},
+                 {"version", report.version},
+                 {"iteration", report.iteration},
+                 {"by", report.by},
+                 {"reason", report.reason},
+                 {"state", {{"kept", state.kept}, {"migrated", state.migrated}, {"started", state.started}, {"dropped", state.dropped}}},
+                 {"groups_moved", report.groups_moved},
+                 {"groups_restarted", report.groups_restarted},
+                 {"seconds", report.seconds}});
+}
+
+std::optional<SwapReport> swap_report_from(const std::string& text) {
+  return unseal<SwapReport>(text, [](const Json& json) {
+    SwapReport report;
+    report.ticket = json.at("ticket").get<int>();
+    for (const SwapOutcome outcome : outcomes) {
+      if (json.at("outcome") == name(outcome)) report.outcome = outcome;
+    }
+    report.from = json.at("from").get<std::string>();
+    report.to = json.at("to").get<std::string>();
+    report.version = json.at("version").get<int>();
+    report.iteration = json.at("iteration").get<int>();
+    report.by = json.at("by").get<std::string>();
+    report.reason = json.at("reason").get<std::string>();
+    const Json& state = json.at("state");
+    const auto names = [&](const char* of) { return state.at(of).get<std::vector<std::string>>(); };
+    report.state = {names("kept"), names("migrated"), names("started"), names("dropped")};
+    report.groups_moved = json.at("groups_moved").get<int>();
+    report.groups_restarted = json.at("groups_restarted").get<int>();
+    report.seconds = json.at("seconds").get<double>();
+    return report;
+  });
+}
+
+std::string to_text(const Beat& beat) {
+  return sealed({{"host", beat.host}, {"process", beat.process}, {"count", beat.count}, {"policy", beat.policy}, {"version", beat.version}});
+}
+
+std::optional<Beat> beat_from(const std::string& text) {
+  return unseal<Beat>(text, [](const Json& json) {
+    return Beat{json.at("host").get<std::string>(), json.at("process").get<std::int64_t>(), json.at("count").get<std::int64_t>(),
+                json.at("policy").get<std::string>(), json.at("version").get<int>()};
+  });
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::optional<std::string> read_whole(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,56 @@
+// How another process asks a run for a swap: files in the run folder, each put there whole by a rename, so that it works
+// on any filesystem and over the end of either process.
+//
+//   swap/alive.json            who serves requests, with a number that grows while it does
+//   swap/requests/ID.json      a request; it goes once a resumed run would know of its outcome by itself
+//   swap/answers/ID.json       its outcome
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/result.h"
+#include "runtime/engine/swap.h"
+
+namespace allot::engine {
+
+struct SwapFiles {
+  std::filesystem::path folder;
+  explicit SwapFiles(const std::filesystem::path& run) : folder(run / "swap") {}
+  std::filesystem::path alive() const { return folder / "alive.json"; }
+  std::filesystem::path requests() const { return folder / "requests"; }
+  std::filesystem::path request(const std::string& id) const { return requests() / (id + ".json"); }
+  std::filesystem::path answer(const std::string& id) const { return folder / "answers" / (id + ".json"); }
+};
+
+std::string to_text(const SwapRequest& request);
+Result<SwapRequest> swap_request_from(const std::string& text);
+std::string to_text(const SwapReport& report);
+std::optional<SwapReport> swap_report_from(const std::string& text);
+
+struct Beat {
+  std::string host;
+  std::int64_t process = 0;
+  std::int64_t count = 0;
+  std::string policy;  // hash of the active version
+  int version = 0;
+};
+std::string to_text(const Beat& beat);
+std::optional<Beat> beat_from(const std::string& text);
+std::string host_name();
+
+// Names a request; sorts by the time of asking.
+std::string fresh_request_id();
+
+// The whole file; none where it is not there.
+std::optional<std::string> read_whole(const std::filesystem::path& file);
+
+// Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
+// them, or no answer came in time; the request is then taken back.
+Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds);
+// What the run tells of itself; an error where nobody serves requests.
+Result<Beat> who_serves(const std::filesystem::path& run);
+
+}  // namespace allot::engine

@@ -1,0 +1,160 @@
+// Who is under which version: the batch, the groups, and the memory that they share.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/swap_record.h"
+#include "runtime/engine/swap_state.h"
+#include "runtime/engine/versions_folder.h"
+#include "runtime/math/random.h"
+
+namespace allot::engine {
+
+// What concerns the batch is asked of this version from here on.
+void LiveEngine::enter(std::shared_ptr<Version> version) {
+  if (!version || version == version_) return;
+  version_ = std::move(version);
+  policy_ = version_->policy;
+  judge_ = &version_->judge;
+  points_ = version_->points;
+  demands_ = version_->demands;
+  replay_age_ = version_->replay_age;
+}
+
+namespace {
+
+// A function of what is decided about, so that neither arrival nor resumption changes it.
+bool falls_to_canary(std::uint64_t seed, std::string_view prompt, int iteration, int place, int round, double share) {
+  std::uint64_t key = math::combine(seed, math::hash_text("canary"));
+  key = math::combine(key, math::hash_text(prompt));
+  return math::uniform(math::combine(key, static_cast<std::uint64_t>(round)), static_cast<std::uint64_t>(iteration),
+                       static_cast<std::uint64_t>(place)) < share;
+}
+
+}  // namespace
+
+std::shared_ptr<Version> LiveEngine::version_for_batch() const {
+  const bool whole = swaps_.canary && swaps_.by_iteration;
+  return whole && falls_to_canary(settings_.seed, "", iteration_, 0, 0, swaps_.share) ? swaps_.canary : swaps_.current;
+}
+
+const std::shared_ptr<Version>& LiveEngine::version_for_group(const std::string& prompt, int place, int round) const {
+  if (!swaps_.canary) return swaps_.current;
+  if (swaps_.by_iteration) return version_ == swaps_.canary ? swaps_.canary : swaps_.current;
+  return falls_to_canary(settings_.seed, prompt, iteration_, place, round, swaps_.share) ? swaps_.canary : swaps_.current;
+}
+
+std::vector<Version*> LiveEngine::versions_in_use() const {
+  std::vector<Version*> versions;
+  const auto add = [&](const std::shared_ptr<Version>& version) {
+    if (version && std::find(versions.begin(), versions.end(), version.get()) == versions.end()) versions.push_back(version.get());
+  };
+  add(version_);
+  add(swaps_.current);
+  add(swaps_.canary);
+  for (const auto& [number, group] : groups_) add(group->version);
+  return versions;
+}
+
+// The last to hold a version takes its counts along.
+void LiveEngine::retire(std::shared_ptr<Version> version) {
+  if (!version || version.use_count() > 1 || version->judge.counts().decisions() == 0) return;
+  add_version_metrics(retired_, *version);
+  for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
+}
+
+// An ended group is asked of once more where advantages are shaped group by group.
+void LiveEngine::let_go(LiveGroup& group) {
+  if (!group.version || group.version->points.has(lang::Point::Shape, lang::Subject::Group)) return;
+  retire(std::move(group.version));
+  group.version = nullptr;
+}
+
+// A group goes on under another version: its own state is carried over, what is kept of its actions is made from its log.
+void LiveEngine::adopt(LiveGroup& group, const std::shared_ptr<Version>& next, SwapReport& report) {
+  if (!group.version || group.version == next) return;
+  Version& before = *group.version;
+  const auto carried = StatePlan(before.program(), next->program()).carry_group(group.state);
+  std::vector<int> fired;
+  for (const int handler : next->points.turn_handlers()) {
+    const auto was_asked = [&](int other) { return before.points.number(other) == next->points.number(handler); };
+    if (std::any_of(group.turn_handlers_fired.begin(), group.turn_handlers_fired.end(), was_asked)) fired.push_back(handler);
+  }
+  group.turn_handlers_fired = std::move(fired);
+  group.kept = KeptStatistics::rebuild(next->plan, group.log);
+  audit_.append(adopt_record(iteration_, group.log.group, before.number, next->number, carried));
+  retire(std::exchange(group.version, next));
+  for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
+    group.log.rollouts[sample].hit = next->judge.hit(group, static_cast<int>(sample), run_facts(group));
+  }
+  ++report.groups_moved;
+  report.groups_restarted += carried == StatePlan::Carried::Restarted;
+}
+
+// Store, ledger and waiting groups in the form of the next version, or nothing is changed.
+std::optional<Error> LiveEngine::take_memory(const Prepared& prepared, SwapReport& report) {
+  const lang::Program& program = prepared.version->program();
+  const StatePlan plan(swaps_.current->program(), program);
+  report.state = plan.changes();
+  const bool same = same_frame(*swaps_.current, *prepared.version);
+  if (same && !prepared.then) return std::nullopt;
+  auto store = plan.carry(store_);
+  if (!store) return store.error();
+  if (prepared.then) {
+    auto then = read_snapshot(*prepared.then, {});
+    if (!then) return then.error();
+    if (then->policy_hash != prepared.version->hash()) return Error{"The state of then belongs to another policy.", "roll back with the state of now"};
+    store->restore(std::move(then->prompts), std::move(then->categories), std::move(then->run_state));
+  }
+  store_ = *std::move(store);
+  supply(program, settings_.inputs, store_);
+  for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
+  if (same) return std::nullopt;
+  Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
+  ledger.restore(ledger_.accounts(), ledger_.conservation(), ledger_.begun());
+  ledger_ = std::move(ledger);
+  return std::nullopt;
+}
+
+void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<const std::string> state) {
+  Replaced replaced{version.number, version.hash(), std::nullopt, nullptr};
+  if (version.policy->origin() != nullptr) replaced.origin = *version.policy->origin();
+  if (settings_.run_folder.empty()) {
+    for (Replaced& earlier : swaps_.before) earlier.state.reset();  // one at a time: it may be large
+    replaced.state = std::move(state);
+  } else if (auto kept = keep_state(settings_.run_folder, version.number, *state); !kept) {
+    messages_.push_back("note: the state as of the swap could not be kept: " + kept.error().what);
+  }
+  swaps_.before.push_back(std::move(replaced));
+  if (swaps_.before.size() > Swaps::most_replaced) swaps_.before.erase(swaps_.before.begin());
+}
+
+std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Prepared& prepared, SwapReport& report) {
+  // Within an iteration memory is what it was at its start.
+  auto state = snapshot_;
+  if (!in_iteration_) state = std::make_shared<const std::string>(make_snapshot());
+  if (auto error = take_memory(prepared, report)) return error;
+  const std::shared_ptr<Version>& next = prepared.version;
+  audit_.version(report.iteration, next->number, *next->policy);
+  if (request.back) {
+    swaps_.before.pop_back();
+  } else {
+    keep_replaced(*swaps_.current, std::move(state));
+  }
+  for (const auto& [number, group] : groups_) {
+    if (group->deferred || (request.now && !group->closed)) adopt(*group, next, report);
+  }
+  retire(std::exchange(swaps_.canary, nullptr));
+  auto old = std::exchange(swaps_.current, next);
+  if (!in_iteration_) {
+    enter(next);
+    snapshot_ = std::make_shared<const std::string>(make_snapshot());
+    swaps_.saved = next->number;
+  }
+  retire(std::move(old));
+  return std::nullopt;
+}
+
+}  // namespace allot::engine

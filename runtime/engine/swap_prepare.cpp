@@ -1,0 +1,86 @@
+// What a swap needs and what takes time, without the engine's lock: decisions go on meanwhile.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/live_engine.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/versions_folder.h"
+
+namespace allot::engine {
+
+// The policy that comes, with the parameters that were given for the run and those that come with the request.
+Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& request, const Against& against) const {
+  if (request.policy) return request.policy;
+  const auto given = [](const Policy& policy) {
+    return policy.origin() != nullptr ? policy.origin()->parameters : std::map<std::string, std::string>();
+  };
+  PolicyText text = request.text;
+  std::map<std::string, std::string> parameters = given(*against.current->policy);
+  if (request.back) {
+    if (!against.before) {
+      return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
+    }
+    if (!against.before->origin) {
+      return Error{fmt::format("The text of the version before, {}, was not kept.", against.before->hash.substr(0, 12)),
+                   "swap to its file instead"};
+    }
+    text = against.before->origin->text;
+    parameters = against.before->origin->parameters;
+  }
+  for (const auto& [name, value] : request.parameters) parameters[name] = value;
+  auto policy = load_policy(text, parameters);
+  if (policy) return policy;
+  auto plain = load_policy(text, {});
+  if (!plain) return plain.error();  // the policy itself is wrong
+  return Error{"The parameters of the run do not fit the new policy: " + policy.error().what,
+               policy.error().help.empty() ? "keep the parameter, or give it with --set" : policy.error().help};
+}
+
+// Everything that create() would refuse, before anything is changed.
+Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::string>& prompts) const {
+  const lang::Program& program = policy.program();
+  if (auto fits = check_points(program, policy.parameters(), settings_.turn_limit, settings_.host); !fits) return fits;
+  InputValues supplied;  // what the policy before asked for and this one does not is no mistake
+  for (const lang::State& state : program.states) {
+    const auto given = settings_.inputs.find(state.name);
+    if (state.input && given != settings_.inputs.end()) supplied.insert(*given);
+  }
+  if (auto fits = check_inputs(program, supplied); !fits) return fits;
+  return check_inputs(program, supplied, prompts);
+}
+
+Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, const Against& against, int number) const {
+  if (!against.current) return Error{"This run has no policy, so there is none to swap.", "start a run with --policy FILE"};
+  if (!(request.canary >= 0 && request.canary < 1)) {
+    return Error{fmt::format("A canary of {} is no share.", request.canary), "give a share between 0 and 1, such as 10%"};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (request.back && swaps_.canary) return Prepared{};  // what came last is the canary
+  }
+  auto policy = policy_for(request, against);
+  if (!policy) return policy.error();
+  if (auto fits = fits_run(**policy, against.prompts); !fits) return fits.error();
+#ifdef ALLOT_HAS_NATIVE
+  if (settings_.native && !request.policy) {
+    (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
+    (*policy)->wait_for_native();  // where it fails the evaluator decides, and native_note() says why
+  }
+#endif
+  if (auto kept = keep_text(settings_.run_folder, policy->get()); !kept) return kept.error();
+  Prepared prepared{std::make_shared<Version>(number, *std::move(policy)), nullptr, -1};
+  if (request.back) prepared.back_to = against.before->number;
+  if (!request.back || *request.back == StateOf::Now) return prepared;
+  prepared.then = against.before->state;
+  if (prepared.then) return prepared;
+  if (settings_.run_folder.empty()) {
+    return Error{"The state of then was not kept.", "roll back with the state of now"};
+  }
+  auto state = kept_state(settings_.run_folder, against.before->number);
+  if (!state) return Error{state.error().what, "roll back with the state of now"};
+  prepared.then = std::make_shared<const std::string>(*std::move(state));
+  return prepared;
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,28 @@
+#include "runtime/engine/swap_record.h"
+
+#include "runtime/engine/json_text.h"
+
+namespace allot::engine {
+
+std::string swap_record(const SwapReport& report) {
+  JsonText text;
+  text.begin_object().member("k", "swap").member("it", report.iteration).member("ticket", report.ticket);
+  text.member("by", report.by).member("outcome", name(report.outcome)).member("from", report.from).member("to", report.to);
+  text.member("v", report.version).member("reason", report.reason);
+  text.key("state").begin_object();
+  text.member("kept", report.state.kept).member("migrated", report.state.migrated);
+  text.member("started", report.state.started).member("dropped", report.state.dropped).end_object();
+  text.member("groups_moved", report.groups_moved).member("groups_restarted", report.groups_restarted);
+  text.member("seconds", report.seconds).end_object();
+  return text.take();
+}
+
+std::string adopt_record(int iteration, int group, int from, int to, StatePlan::Carried state) {
+  constexpr std::string_view words[] = {"kept", "migrated", "restarted"};
+  JsonText text;
+  text.begin_object().member("k", "adopt").member("it", iteration).member("g", group).member("from", from).member("to", to);
+  text.member("state", words[static_cast<std::size_t>(state)]).end_object();
+  return text.take();
+}
+
+}  // namespace allot::engine

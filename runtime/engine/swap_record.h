@@ -1,0 +1,21 @@
+// Swaps in the journal.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/engine/swap.h"
+#include "runtime/engine/swap_state.h"
+#include "runtime/engine/version.h"
+
+namespace allot::engine {
+
+// {"k": "swap", …}: a request and its outcome.
+std::string swap_record(const SwapReport& report);
+// {"k": "adopt", …}: a group goes on under another version; the numbers are those of the versions.
+std::string adopt_record(int iteration, int group, int from, int to, StatePlan::Carried state);
+
+// What a version decided, by the metrics' names: "version/3/decisions", "version/3/rule/12", …
+void add_version_metrics(std::map<std::string, double>& metrics, const Version& version);
+
+}  // namespace allot::engine

@@ -1,0 +1,21 @@
+// The texts of all policies that a run was under, by content hash, and the state at each swap: `versions/` in its folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "common/result.h"
+#include "runtime/engine/policy.h"
+
+namespace allot::engine {
+
+// Nothing is done without a folder, a policy, or its text.
+Result<void> keep_text(const std::filesystem::path& run, const Policy* policy);
+Result<PolicyText> kept_text(const std::filesystem::path& run, const std::string& hash);
+
+// A snapshot (runtime/engine/snapshot.h) as of the swap that replaced version `number`.
+Result<void> keep_state(const std::filesystem::path& run, int number, const std::string& snapshot);
+Result<std::string> kept_state(const std::filesystem::path& run, int number);
+
+}  // namespace allot::engine

@@ -1,0 +1,106 @@
+"""allot plan, swap and rollback from outside. A run that is alive is swapped in tests/engine and tests/end_to_end."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from program import allot, policy_file
+
+
+def gate(least):
+    return (
+        f"policy gate\nparam least: real = {least}\non finish of group g {{\n"
+        '  when (g.reward_mean ?? 0) < least then drop because "mean {g.reward_mean ?? 0}"\n  otherwise train\n}\n'
+    )
+
+
+def rollout(group, sample, reward, turns=2):
+    return {
+        "schema": "rollout/1", "run_id": "r", "group_id": group, "prompt_id": "p-" + group, "sample_id": sample, "step": 0,
+        "policy_version": [0, 0], "planned": 2, "status": "completed", "rewards": {"world": reward}, "reward": reward,
+        "n_gen_tokens": turns, "n_turns": turns, "kept": True, "source": {"format": "native", "file": "f", "line": 1},
+        "turns": [{"i": i, "action": "look", "valid": True, "n_gen_tokens": 1} for i in range(turns)],
+    }
+
+
+def log(rewards):
+    path = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-")) / "log.jsonl"
+    lines = [rollout(group, sample, reward) for group, pair in rewards.items() for sample, reward in enumerate(pair)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+class Plan(unittest.TestCase):
+    # Means 0, 0.5 and 1: between 0.25 and 0.75 only b is decided otherwise.
+    LOG = {"a": (0, 0), "b": (0, 1), "c": (1, 1)}
+
+    def test_names_the_groups_that_change_and_why(self):
+        old, new = policy_file(gate(0.25)), policy_file(gate(0.75), "tighter.allot")
+        told = allot("plan", new, "--on", log(self.LOG), "--against", old, "--json")
+        self.assertEqual(told.code, 0, told.err)
+        plan = told.json()
+        self.assertEqual((plan["groups"], plan["changed"]), (3, 1))
+        self.assertEqual(plan["counts"], {"train -> drop": 1})
+        change = plan["changes"][0]
+        self.assertEqual((change["group"], change["before"]["fate"], change["after"]["fate"]), ("b", "train", "drop"))
+        self.assertEqual(change["after"]["reason"], "mean 0.5")
+        words = allot("plan", new, "--on", log(self.LOG), "--against", old).out
+        self.assertIn("1 of 3 groups are decided otherwise", words)
+        self.assertIn('group b: train -> drop because "mean 0.5"', words)
+        self.assertIn("tighter.allot:4", words)
+
+    def test_a_parameter_can_be_given_and_equal_policies_change_nothing(self):
+        path = policy_file(gate(0.25))
+        same = allot("plan", path, "--on", log(self.LOG), "--against", path, "--json").json()
+        self.assertEqual((same["groups"], same["changed"]), (3, 0))
+        other = allot("plan", path, "--on", log(self.LOG), "--against", path, "--set", "least=0.75", "--json").json()
+        self.assertEqual(other["changed"], 1)
+
+    def test_stops_are_compared_by_their_turn(self):
+        def stops(turn):
+            return policy_file(f"policy p\non turn {turn} of group g {{ stop, drop }}\n")
+
+        plan = allot("plan", stops(2), "--on", log(self.LOG), "--against", stops(1), "--json").json()
+        self.assertEqual(plan["changed"], 3)
+        self.assertIn("stop at turn 1, drop -> stop at turn 2, drop (late)", plan["counts"])
+
+    def test_lost_state_is_told_beforehand(self):
+        old = policy_file("policy p\nstate seen: int per prompt = 0\non finish of group g { train }\n")
+        new = policy_file("policy p\nstate seen: real per prompt = 0\non finish of group g { train }\n")
+        told = allot("plan", new, "--on", log(self.LOG), "--against", old)
+        self.assertIn("state would be lost: `seen`", told.out)
+
+    def test_what_cannot_be_compared_is_told(self):
+        path = policy_file(gate(0.25))
+        self.assertIn("--against", allot("plan", path, "--on", log(self.LOG)).err)
+        self.assertEqual(allot("plan", path, "--on", "/nowhere.jsonl", "--against", path).code, 2)
+        broken = allot("plan", policy_file("policy p\non finish of group g { dorp }\n"), "--on", log(self.LOG), "--against", path)
+        self.assertEqual(broken.code, 1)
+        self.assertIn("drop", broken.err)
+
+
+class Swap(unittest.TestCase):
+    def setUp(self):
+        self.run = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+        (self.run / "journal").mkdir()
+
+    def test_a_run_that_is_not_alive_is_told(self):
+        for words in (["swap", str(self.run), policy_file(gate(0.5))], ["rollback", str(self.run)]):
+            told = allot(*words)
+            self.assertEqual(told.code, 2)
+            self.assertIn("is not alive", told.err)
+
+    def test_a_wrong_policy_is_told_where_it_lies(self):
+        told = allot("swap", str(self.run), policy_file("policy p\non finish of group g { dorp }\n"))
+        self.assertEqual(told.code, 1)
+        self.assertIn("policy.allot:2", told.err)
+
+    def test_misuse(self):
+        self.assertEqual(allot("swap", "/nowhere", policy_file(gate(0.5))).code, 2)
+        self.assertIn("no share", allot("swap", str(self.run), policy_file(gate(0.5)), "--canary", "110%").err)
+        self.assertEqual(allot("rollback", str(self.run), "--state", "soon").code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
