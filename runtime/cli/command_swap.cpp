@@ -59,7 +59,7 @@ void print(const engine::SwapReport& report) {
       fmt::print("active: version {}, {} in the place of {}, from iteration {} on; ready after {:.0f} ms\n", report.version,
                  hash(report.to), hash(report.from), report.iteration, 1000 * report.seconds);
       break;
-    case SwapOutcome::Waiting: fmt::print("accepted: version {}, {}; ", report.version, hash(report.to)); break;
+    case SwapOutcome::Waiting: fmt::print("accepted: {}; ", hash(report.to)); break;
     case SwapOutcome::Canary: fmt::print("canary: version {}, {} beside {}; ", report.version, hash(report.to), hash(report.from)); break;
     case SwapOutcome::Unchanged: fmt::print("unchanged: {} is active already, as version {}\n", hash(report.from), report.version); break;
     case SwapOutcome::Refused:

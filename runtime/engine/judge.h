@@ -78,6 +78,7 @@ class Judge {
   const JudgeCounts& counts() const { return counts_; }
   const Policy& policy() const { return *policy_; }
   int version() const { return version_; }
+  void set_version(int version) { version_ = version; }
   // States that a handler looks at: the others are no part of its frame.
   const std::vector<std::int32_t>& states_read(int handler) const { return states_[static_cast<std::size_t>(handler)]; }
   void reset_counts();

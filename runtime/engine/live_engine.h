@@ -167,7 +167,7 @@ class LiveEngine final : public Engine {
     int back_to = -1;                         // number of the replaced version that this is
   };
   struct Against { std::shared_ptr<Version> current; std::optional<Replaced> before; std::vector<std::string> prompts; };
-  Result<Prepared> prepare(const SwapRequest& request, const Against& against, int number) const;
+  Result<Prepared> prepare(const SwapRequest& request, const Against& against) const;
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const Against& against) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
   SwapReport exchange(const SwapRequest& request, Prepared prepared, SwapReport report);

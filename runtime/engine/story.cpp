@@ -13,6 +13,7 @@
 
 #include "lang/program.h"
 #include "runtime/engine/journal.h"
+#include "runtime/engine/swap_record.h"
 
 namespace allot::engine {
 namespace {
@@ -166,15 +167,19 @@ Result<JournalProblems> walk(const std::filesystem::path& run_folder, const Hand
   const std::filesystem::path folder = run_folder / "journal";
   auto last = last_tellings(folder);
   if (!last) return last.error();
-  std::optional<Reader> reader;
+  std::map<int, Reader> readers;  // by the number of the version; 0: what a process began with
   int begins = -1;
   bool counts = true;
   try {
     return read_journal(folder, [&](const Json& record) {
       const std::string kind = record.at("k").get<std::string>();
       if (kind == "run") {
-        reader.reset();
-        if (!record.at("policy").is_null()) reader.emplace(record.at("policy"));
+        readers.clear();
+        if (!record.at("policy").is_null()) readers.emplace(0, Reader(record.at("policy")));
+        return;
+      }
+      if (kind == "version") {
+        readers.insert_or_assign(record.at("v").get<int>(), Reader(record.at("policy")));
         return;
       }
       if (kind == "begin") {
@@ -183,10 +188,11 @@ Result<JournalProblems> walk(const std::filesystem::path& run_folder, const Hand
         counts = found != last->end() && found->second == begins;
       }
       if (!counts) return;
-      if (reader && kind == "ask") {
-        read_answer(record, *reader, handlers);
-      } else if (reader && kind == "same") {
-        unpack(record, *reader, handlers);
+      const auto reader = readers.find(record.value("v", 0));
+      if (reader != readers.end() && kind == "ask") {
+        read_answer(record, reader->second, handlers);
+      } else if (reader != readers.end() && kind == "same") {
+        unpack(record, reader->second, handlers);
       } else {
         handlers.other(record);
       }
@@ -256,6 +262,7 @@ std::string event_words(const Json& record) {
     return fmt::format("group {} is taken up in slot {}, round {}, {} after it was opened", number("g"), number("slot"),
                        number("round"), rounded(number("age"), "iteration"));
   }
+  if (kind == "swap" || kind == "adopt") return swap_words(record);
   if (kind == "replay") return fmt::format("group {} is trained on once more, {} old", number("g"), rounded(number("age"), "iteration"));
   if (kind != "evict") return "";
   const std::string prompt = record.at("prompt").get<std::string>();
@@ -382,7 +389,7 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
   handlers.other = [&](const Json& record) {
     const std::string kind = record.at("k").get<std::string>();
     const bool event = kind != "evict" && !event_words(record).empty();
-    if (event && record.at("g") == group) {
+    if (event && record.value("g", -1) == group) {
       Json plain = record;
       plain.erase("crc");
       const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();

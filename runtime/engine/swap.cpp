@@ -38,18 +38,16 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   SwapReport report;
   report.by = request.back ? "rollback" : request.by;
   Against against;
-  int number = 0;
   {
     const std::lock_guard lock(mutex_);
     report.ticket = request.ticket > 0 ? request.ticket : swaps_.next_ticket++;
-    number = swaps_.next_number++;
     swaps_.in_flight.insert(report.ticket);
     against.current = swaps_.current;
     if (!swaps_.before.empty()) against.before = swaps_.before.back();
     against.prompts = offered_;
     if (swaps_.current) report.from = swaps_.current->hash();
   }
-  auto prepared = prepare(request, against, number);
+  auto prepared = prepare(request, against);
   std::unique_lock lock(mutex_);
   // A later request that is under way goes first: it wins, unless it is refused.
   const int ticket = report.ticket;
@@ -165,7 +163,6 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, S
     return report;
   }
   const bool waits = in_iteration_ && (prepared.then || !same_frame(*swaps_.current, next));
-  report.version = next.number;
   if (waits) {
     accept(report.ticket);
     report.outcome = SwapOutcome::Waiting;
@@ -176,6 +173,8 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, S
   }
   if (request.canary > 0) {
     accept(report.ticket);
+    prepared.version->become(swaps_.next_number++);
+    report.version = next.number;
     audit_.version(report.iteration, next.number, *next.policy);
     swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
     swaps_.share = request.canary;
@@ -195,6 +194,9 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
   report.to = report.from;
   report.version = swaps_.current->number;
   const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
+  for (const auto& [number, group] : groups_) {
+    if (group->deferred && group->version == swaps_.canary) adopt(*group, swaps_.current, report);
+  }
   retire(std::exchange(swaps_.canary, nullptr));
   return told;
 }

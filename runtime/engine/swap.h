@@ -49,7 +49,7 @@ struct SwapReport {
   int ticket = 0;          // counts requests
   SwapOutcome outcome = SwapOutcome::Refused;
   std::string from, to;    // content hashes; `to` is empty where the text could not be read as a policy
-  int version = 0;         // number of the active one, or of the canary
+  int version = 0;         // number of the active one, or of the canary; 0 while it waits, and where it was refused
   int iteration = 0;       // from which it decides, or in which it was refused
   std::string by;
   std::string reason;      // why it was refused, or why it waits

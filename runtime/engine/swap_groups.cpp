@@ -137,6 +137,8 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Pre
   if (!in_iteration_) state = std::make_shared<const std::string>(make_snapshot());
   if (auto error = take_memory(prepared, report)) return error;
   const std::shared_ptr<Version>& next = prepared.version;
+  next->become(swaps_.next_number++);
+  report.version = next->number;
   audit_.version(report.iteration, next->number, *next->policy);
   if (request.back) {
     swaps_.before.pop_back();

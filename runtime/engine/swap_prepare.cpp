@@ -50,7 +50,7 @@ Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::s
   return check_inputs(program, supplied, prompts);
 }
 
-Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, const Against& against, int number) const {
+Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, const Against& against) const {
   if (!against.current) return Error{"This run has no policy, so there is none to swap.", "start a run with --policy FILE"};
   if (!(request.canary >= 0 && request.canary < 1)) {
     return Error{fmt::format("A canary of {} is no share.", request.canary), "give a share between 0 and 1, such as 10%"};
@@ -69,7 +69,7 @@ Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, con
   }
 #endif
   if (auto kept = keep_text(settings_.run_folder, policy->get()); !kept) return kept.error();
-  Prepared prepared{std::make_shared<Version>(number, *std::move(policy)), nullptr, -1};
+  Prepared prepared{std::make_shared<Version>(0, *std::move(policy)), nullptr, -1};
   if (request.back) prepared.back_to = against.before->number;
   if (!request.back || *request.back == StateOf::Now) return prepared;
   prepared.then = against.before->state;

@@ -1,5 +1,8 @@
 #include "runtime/engine/swap_record.h"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "runtime/engine/json_text.h"
 
 namespace allot::engine {
@@ -23,6 +26,20 @@ std::string adopt_record(int iteration, int group, int from, int to, StatePlan::
   text.begin_object().member("k", "adopt").member("it", iteration).member("g", group).member("from", from).member("to", to);
   text.member("state", words[static_cast<std::size_t>(state)]).end_object();
   return text.take();
+}
+
+std::string swap_words(const nlohmann::ordered_json& record) {
+  const auto text = [&](const char* member) { return record.at(member).get<std::string>(); };
+  if (text("k") == "adopt") {
+    return fmt::format("group {} goes on under version {}, its own state {}", record.at("g").get<int>(), record.at("to").get<int>(),
+                       text("state") == "restarted" ? "begun anew" : text("state"));
+  }
+  const std::string to = text("to").substr(0, 12), from = text("from").substr(0, 12), outcome = text("outcome");
+  const std::string reason = text("reason").empty() ? "" : ": " + text("reason").substr(0, text("reason").find('\n'));
+  const int version = record.at("v").get<int>();
+  if (outcome == "active") return fmt::format("{}: version {} ({}) takes the place of {}{}", text("by"), version, to, from, reason);
+  if (outcome == "canary") return fmt::format("{}: version {} ({}) is tried beside {}{}", text("by"), version, to, from, reason);
+  return fmt::format("{}: {} {}{}", text("by"), to.empty() ? "a policy" : to, outcome, reason);
 }
 
 }  // namespace allot::engine

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "runtime/engine/swap.h"
 #include "runtime/engine/swap_state.h"
 #include "runtime/engine/version.h"
@@ -14,6 +16,9 @@ namespace allot::engine {
 std::string swap_record(const SwapReport& report);
 // {"k": "adopt", …}: a group goes on under another version; the numbers are those of the versions.
 std::string adopt_record(int iteration, int group, int from, int to, StatePlan::Carried state);
+
+// Either of these in words.
+std::string swap_words(const nlohmann::ordered_json& record);
 
 // What a version decided, by the metrics' names: "version/3/decisions", "version/3/rule/12", …
 void add_version_metrics(std::map<std::string, double>& metrics, const Version& version);

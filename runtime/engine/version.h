@@ -15,6 +15,8 @@ namespace allot::engine {
 
 struct Version {
   Version(int number, std::shared_ptr<Policy> policy);
+  // It takes its place in the run; before it has decided anything.
+  void become(int number);
 
   const lang::Program& program() const { return policy->program(); }
   const std::string& hash() const { return policy->program().hash; }
