@@ -73,6 +73,8 @@ struct Outcome {
   Column readmitted;                   // Bool over Known
   Column scores;                       // Real, may be undefined: over Pool or Stored
   Cell reward = Cell::undefined();     // Real
+  Cell loss = Cell::undefined();       // Real
+  Cell slope = Cell::undefined();      // Real
   Column advantages;                   // Real: over Rollouts or Trained
   Column weights;
   Cell baseline = Cell::undefined();   // Real

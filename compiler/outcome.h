@@ -16,6 +16,7 @@ inline void clear(Outcome& outcome, const lang::Program& program, const lang::Ha
   outcome.amount = outcome.up_to = Cell::undefined();
   outcome.amounts = outcome.up_tos = outcome.mask = outcome.subset = Column{};
   outcome.age_limit = outcome.until = outcome.reward = outcome.baseline = Cell::undefined();
+  outcome.loss = outcome.slope = Cell::undefined();
   outcome.untils = outcome.readmitted = outcome.scores = Column{};
   outcome.advantages = outcome.weights = outcome.baselines = outcome.keys = Column{};
   if (outcome.holes != nullptr) std::fill_n(outcome.holes, handler.hole_count, Cell::undefined());
@@ -42,6 +43,8 @@ inline constexpr OperandPlace operand_places[] = {
     {&lang::VerdictTemplate::readmitted, 0, offsetof(Outcome, readmitted)},
     {&lang::VerdictTemplate::scores, 0, offsetof(Outcome, scores)},
     {&lang::VerdictTemplate::reward, offsetof(Outcome, reward), 0},
+    {&lang::VerdictTemplate::loss, offsetof(Outcome, loss), 0},
+    {&lang::VerdictTemplate::slope, offsetof(Outcome, slope), 0},
     {&lang::VerdictTemplate::advantages, 0, offsetof(Outcome, advantages)},
     {&lang::VerdictTemplate::weights, 0, offsetof(Outcome, weights)},
     {&lang::VerdictTemplate::baseline, offsetof(Outcome, baseline), offsetof(Outcome, baselines)},

@@ -107,6 +107,8 @@ constexpr std::array table{
         "pow", pow_arguments, ResultKind::Real, false,
         "base to the exponent. Domain fault for a negative base with a broken exponent and for 0 to a negative one; "
         "not-finite fault where it overflows."},
+    Builtin{"detach", real_argument, ResultKind::Real, false,
+            "x itself. In a loss training does not follow it: its slope is 0."},
     Builtin{"tanh", real_argument, ResultKind::Real, false, "The hyperbolic tangent of x, in -1..1."},
     // vectors; undefined elements are left out
     Builtin{"variance", spread_arguments, ResultKind::Real, true,

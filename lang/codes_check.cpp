@@ -9,9 +9,9 @@ namespace {
 constexpr std::array table{
     Code{"E0190", "not in this version of the language",
      "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
-     "here would have no effect. `loss of token` is the last decision point to come; all others can be written.",
-     "policy p\non loss of token t { report x = 1 }\n",
-         "policy p\nstate x: real per prompt = 0\non finish of group g { report r = x[g.prompt] }\n"},
+     "here would have no effect.",
+     "policy p\non wave of batch b { report x = sum(sum(r.tokens for r in g.rollouts) for g in b.groups) }\n",
+         "policy p\non wave of batch b { report x = sum(g.tokens for g in b.groups) }\n"},
     // ---- names
     Code{"E0101", "a name that is not declared",
          "Every name is a parameter, a state, a `let`, the variable of a handler or of a comprehension, or a fact of "
@@ -228,9 +228,18 @@ constexpr std::array table{
          "policy p\non replay of batch b { replay up to 4 by g.age }\n",
          "policy p\non replay of batch b { replay up to 4 by g.age, max_age 4 iterations }\n"},
     Code{"E0324", "cannot be set here",
-         "At `score` one sets the reward, at `shape` advantages, weights or the baseline, each once.",
+         "At `score` one sets the reward, at `shape` advantages, weights or the baseline, each once, at `loss` the loss.",
          "policy p\non score of rollout r { set advantages = r.reward }\n",
          "policy p\non score of rollout r { set reward = r.reward - 0.1 }\n"},
+    Code{"E0325", "a loss that training cannot follow",
+         "A loss is trained on by its slope in `t.logprob`. Sums, products, quotients, min, max, clamp, abs, exp, log, sqrt, "
+         "pow, tanh and `if` have one. What training is not to follow stands in `detach(…)`.",
+         "policy p\non loss of token t { set loss = any_prob(exp(t.logprob), 4) }\n",
+         "policy p\non loss of token t { set loss = -t.advantage * exp(t.logprob - t.old_logprob) }\n"},
+    Code{"E0326", "a loss has no effects",
+         "`loss` is asked of every token, by several threads at once and in no order. It can say what the loss is, and no more.",
+         "policy p\non loss of token t {\n  report ratio = exp(t.logprob - t.old_logprob)\n  set loss = -t.advantage * t.logprob\n}\n",
+         "policy p\non loss of token t { set loss = -t.advantage * t.logprob }\n"},
     // ---- declarations
     Code{"E0401", "declared twice", "There is one `refill at most`, and one budget for each unit.",
          "policy p\nbudget 10 tokens per run\nbudget 20 tokens per run\non finish of group g { train }\n",

@@ -265,6 +265,15 @@ constexpr std::array table{
             "The place of its group in the batch, from 0."},
     FactRow{Fact::AnchorPrompt, Subject::Anchor, "prompt", plain(Base::Prompt), false, false,
             "Its prompt: the key of state per prompt."},
+    // ---- a token in the loss
+    FactRow{Fact::TokenLogProb, Subject::Token, "logprob", real, false, false,
+            "Log-probability of the token under the model that is trained, nats. A loss has its slope in it."},
+    FactRow{Fact::TokenOldLogProb, Subject::Token, "old_logprob", real, false, false,
+            "Log-probability of the token when it was written, nats."},
+    FactRow{Fact::TokenReference, Subject::Token, "reference_logprob", optional(real), false, false,
+            "Log-probability of the token under the reference model, nats; undefined where the run has none."},
+    FactRow{Fact::TokenAdvantage, Subject::Token, "advantage", real, false, false,
+            "The advantage of its rollout or turn, as it was shaped."},
     // ---- the run
     FactRow{Fact::Iteration, Subject::Run, "iteration", iterations, false, false, "The current iteration, from 0."},
     FactRow{Fact::Epoch, Subject::Run, "epoch", epochs, false, false,
@@ -315,6 +324,12 @@ bool known_at(const FactRow& row, Point point) {
       return point == Point::Shape;
     case Fact::EmptySlots:
       return point == Point::Replay;
+    // A token has no prompt of its own, and its loss is asked of by several threads while nothing is booked.
+    case Fact::Draw:
+    case Fact::BudgetTotal:
+    case Fact::BudgetSpent:
+    case Fact::BudgetLeft:
+      return point != Point::Loss;
     default:
       return !row.reward || (point != Point::Select && point != Point::Size && point != Point::Turn &&
                              point != Point::Tokens);

@@ -26,7 +26,8 @@ enum class Subject {
   Pool,        // the prompts that may be drawn
   Prompt,      // one prompt with its history: the variable of a walk over p.prompts, p.known or b.prompts
   MicroBatch,  // the rollouts of one forward and backward pass
-  Anchor       // a prefix of a finished rollout at which the world can be restored
+  Anchor,          // a prefix of a finished rollout at which the world can be restored
+  Token            // a token that is trained on, in the loss
 };
 
 enum class Fact {
@@ -136,6 +137,11 @@ enum class Fact {
   AnchorReward,    // real?: of the whole rollout
   AnchorSample, AnchorSlot,                // int: which rollout of which group
   AnchorPrompt,    // prompt
+  // token: `t.`
+  TokenLogProb,    // real: of the model that is trained; what a loss has its slope in
+  TokenOldLogProb, // real: of the model that wrote it
+  TokenReference,  // real?: of the reference model; undefined without one
+  TokenAdvantage,  // real
   // run: bare names
   Iteration,       // iterations, from 0
   Epoch,           // epochs, from 0

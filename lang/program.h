@@ -149,6 +149,8 @@ struct VerdictTemplate {
   // Pool; KEY of `replay … by KEY` over Stored, the lowest first. Undefined ones come last, or weigh nothing.
   NodeId scores = -1;
   NodeId reward = -1;        // Real: `set reward = X`
+  NodeId loss = -1;          // Real: `set loss = X`
+  NodeId slope = -1;         // Real: of the loss in `t.logprob`; the checker makes it
   // vec<real> (at `shape of group` vec<real?>) over Rollouts of a group or Trained of a micro-batch: `set advantages`,
   // `set weights`; an undefined one leaves what was there.
   NodeId advantages = -1;

@@ -20,6 +20,10 @@ FaultKind log(const Value* arguments, Value& result, Scratch&) noexcept {
   return x <= 0 ? FaultKind::Domain : give(result, math::log(x));
 }
 
+FaultKind detach(const Value* arguments, Value& result, Scratch&) noexcept {
+  return give(result, real(arguments[0]));
+}
+
 FaultKind tanh(const Value* arguments, Value& result, Scratch&) noexcept {
   return give(result, math::tanh(real(arguments[0])));
 }

@@ -20,6 +20,7 @@ FaultKind sqrt(const Value*, Value&, Scratch&) noexcept;
 FaultKind exp(const Value*, Value&, Scratch&) noexcept;
 FaultKind log(const Value*, Value&, Scratch&) noexcept;
 FaultKind pow(const Value*, Value&, Scratch&) noexcept;
+FaultKind detach(const Value*, Value&, Scratch&) noexcept;
 FaultKind tanh(const Value*, Value&, Scratch&) noexcept;
 
 // spread.cpp: one value from a vector, undefined elements left out

@@ -28,6 +28,7 @@ constexpr std::array entries{
     Entry{"exp", builtins::exp},
     Entry{"log", builtins::log},
     Entry{"pow", builtins::pow},
+    Entry{"detach", builtins::detach},
     Entry{"tanh", builtins::tanh},
     Entry{"variance", builtins::variance},
     Entry{"std", builtins::deviation},

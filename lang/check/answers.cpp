@@ -1,5 +1,7 @@
 // The prompt field, deferral and branches of a verdict, and what the points answer that give no verdict.
+#include <algorithm>
 #include "lang/check/handlers.h"
+#include "lang/check/slope.h"
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
@@ -139,24 +141,28 @@ NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_t
 
 void HandlerChecker::set(const tree::Action& action, VerdictTemplate& into) {
   const bool score = point_.point == Point::Score;
-  const std::vector<std::string> targets =
-      score ? std::vector<std::string>{"reward"} : std::vector<std::string>{"advantages", "weights", "baseline"};
+  const bool loss = point_.point == Point::Loss;
+  const std::vector<std::string> targets = score  ? std::vector<std::string>{"reward"}
+                                           : loss ? std::vector<std::string>{"loss"}
+                                                  : std::vector<std::string>{"advantages", "weights", "baseline"};
   const std::string role = "what " + quoted(action.target) + " is set to";
-  if (action.target == "reward" && score) {
-    into.reward = expressions_.check_as(action.amount, plain(Base::Real), role);
-  } else if (action.target == "advantages" && !score) {
-    into.advantages = shaped(action.amount, role, false);
-  } else if (action.target == "weights" && !score) {
-    into.weights = shaped(action.amount, role, false);
-  } else if (action.target == "baseline" && !score) {
-    into.baseline = shaped(action.amount, role, true);
-  } else {
+  if (std::find(targets.begin(), targets.end(), action.target) == targets.end()) {
     const std::string near = near_help(action.target, targets);
     policy_.error("E0324", action.span, quoted(action.target) + " cannot be set at " + quoted(point_.name), "",
                   !near.empty() ? near
                   : score       ? "at `score` one sets the reward: `set reward = r.reward - 0.1`"
+                  : loss        ? "at `loss` one sets the loss of the token: `set loss = -t.advantage * t.logprob`"
                                 : "at `shape` one sets `advantages`, `weights` or `baseline`");
+    return;
   }
+  if (score) into.reward = expressions_.check_as(action.amount, plain(Base::Real), role);
+  if (loss) {
+    into.loss = expressions_.check_as(action.amount, plain(Base::Real), role);
+    into.slope = Slopes(policy_, builder_).of(into.loss);
+  }
+  if (action.target == "advantages") into.advantages = shaped(action.amount, role, false);
+  if (action.target == "weights") into.weights = shaped(action.amount, role, false);
+  if (action.target == "baseline") into.baseline = shaped(action.amount, role, true);
 }
 
 // `by KEYS` of `resume`: numbers that are defined, the lowest first.

@@ -55,11 +55,6 @@ bool well_formed(Policy& policy, const tree::Handler& handler, const PointRow& r
 
 // The row of a handler; null after an error.
 const PointRow* row_of(Policy& policy, const tree::Handler& handler) {
-  if (handler.point == "loss") {
-    policy.error("E0190", handler.point_span, "`loss of token` is the last point to come, and this version has none",
-                 "not yet", "before the loss, `on shape of group g` sets advantages and weights");
-    return nullptr;
-  }
   const std::vector<const PointRow*> rows = find_points(handler.point);
   if (rows.empty()) return nullptr;  // the parser knows the points too, and has said so
   for (const PointRow* const row : rows) {

@@ -26,6 +26,8 @@ std::string_view kind_of(Subject subject) {
       return "micro-batch";
     case Subject::Anchor:
       return "anchor";
+    case Subject::Token:
+      return "token";
   }
   return "";
 }
@@ -204,8 +206,9 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
     policy_.error("E0301", span, quoted(row.name) + " is not known at " + point,
                   shape   ? "advantages exist at `shape`"
                   : empty ? "slots are counted as empty at `replay`"
+                  : where_.point == Point::Loss ? "a loss reads its token, parameters and state of the run"
                           : "rewards exist from `result` on",
-                  shape || empty                  ? ""
+                  shape || empty || where_.point == Point::Loss ? ""
                   : where_.point == Point::Size   ? "at `size` a rule may read prompts, budget and state"
                   : where_.point == Point::Select ? "at `select` a rule may read the history of prompts and state"
                   : "at " + point + " a rule may read actions, observations, tokens, log-probabilities, entropy");

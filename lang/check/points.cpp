@@ -36,6 +36,7 @@ const std::vector<PointRow>& points() {
       {"score", Point::Score, Subject::Rollout, "rollout", "on score of rollout r", false, {Set}},
       {"shape", Point::Shape, Subject::Group, "group", "on shape of group g", false, {Set}},
       {"shape", Point::Shape, Subject::MicroBatch, "micro_batch", "on shape of micro_batch b", false, {Set}},
+      {"loss", Point::Loss, Subject::Token, "token", "on loss of token t", false, {Set}},
       {"replay", Point::Replay, Subject::Batch, "batch", "on replay of batch b", false, {Replay}},
       {"update", Point::Update, Subject::Batch, "batch", "on update of batch b", false, {}},
       {"update", Point::Update, Subject::Pool, "pool", "on update of pool p", false, {}},

@@ -86,6 +86,11 @@ void HandlerChecker::statement(const tree::Statement& s, std::vector<Effect>& ef
     default:
       break;
   }
+  if (point_.point == Point::Loss) {
+    policy_.error("E0326", s.span, "a loss has no effects", "it is asked of every token, by several threads at once",
+                  "at `shape` or `update` write `report` and `warn when`");
+    return;
+  }
   expressions_.in_effect(true);
   switch (s.kind) {
     case StatementKind::Remember:

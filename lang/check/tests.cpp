@@ -46,6 +46,7 @@ const RecordRow* find_record(std::string_view word) {
       {"pool", {Subject::Pool, Subject::Prompt, Subject::Run}, "prompts"},
       {"rollout", {Subject::Rollout}, ""},
       {"micro_batch", {Subject::MicroBatch, Subject::Rollout}, ""},
+      {"token", {Subject::Token, Subject::Run}, ""},
   };
   for (const RecordRow& row : rows) {
     if (row.word == word) return &row;

@@ -30,6 +30,7 @@ inline constexpr std::array verdict_operands{
     &VerdictTemplate::amount,     &VerdictTemplate::up_to,      &VerdictTemplate::mask,
     &VerdictTemplate::subset,     &VerdictTemplate::age_limit,  &VerdictTemplate::until,
     &VerdictTemplate::readmitted, &VerdictTemplate::scores,     &VerdictTemplate::reward,
+    &VerdictTemplate::loss,       &VerdictTemplate::slope,
     &VerdictTemplate::advantages, &VerdictTemplate::weights,    &VerdictTemplate::baseline};
 
 // Whether two handlers mean the same, wherever they are written.

@@ -246,6 +246,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
     return Error{fmt::format("Iteration {} cannot end: {} groups still have rollouts that run.", iteration_, open),
                  "report how each of them ended"};
   }
+  note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
   if (auto error = never_asked()) return *error;
@@ -297,6 +298,7 @@ bool comes_late(Point point) {
     case Point::Epoch:
     case Point::Resume:
     case Point::Replay:
+    case Point::Loss:
     case Point::Shape: return true;
     default: return false;
   }

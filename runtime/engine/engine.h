@@ -14,6 +14,7 @@
 #include "runtime/engine/events.h"
 #include "runtime/engine/inputs.h"
 #include "runtime/engine/swap.h"
+#include "runtime/engine/token_loss.h"
 
 namespace allot::engine {
 
@@ -90,6 +91,9 @@ class Engine {
   // end_iteration; gives back the advantages where there is no such handler.
   virtual Result<Shaped> shape_group(const MicroBatch& group) = 0;
   virtual Result<Shaped> shape(const MicroBatch& batch) = 0;
+  // `on loss of token` with the state of this iteration, null without such a handler and in shadow. Between the batch's
+  // close and end_iteration, by any thread.
+  virtual std::shared_ptr<const TokenLoss> token_loss() = 0;
   virtual bool wants_gram() const = 0;
   virtual bool shapes_groups() const = 0;
   virtual bool shapes_micro_batches() const = 0;

@@ -57,6 +57,7 @@ struct Abilities {
   bool shapes = false;    // asks Engine::shape() before the loss
   bool replays = false;   // keeps the rollouts of trained groups as long as Engine::replay_age() says
   bool branches = false;  // starts rollouts from a prefix of another
+  bool losses = false;    // takes the loss of each token from Engine::token_loss()
   bool scores = false;    // trains on the rewards of GroupResult, which `score` may have set
 };
 

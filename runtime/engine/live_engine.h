@@ -43,6 +43,7 @@ class LiveEngine final : public Engine {
   IterationReport preview() const override;
   Result<Shaped> shape_group(const MicroBatch& group) override;
   Result<Shaped> shape(const MicroBatch& batch) override;
+  std::shared_ptr<const TokenLoss> token_loss() override;
   bool wants_gram() const override;
   bool shapes_groups() const override;
   bool shapes_micro_batches() const override;
@@ -98,6 +99,8 @@ class LiveEngine final : public Engine {
   Decision consult_batch(int handler, const BatchFacts& batch);
   void keep_fields(LiveGroup& group, const Verdict& verdict);
   void note_fault(const Judge& judge, const Decision& decision);
+
+  void note_losses();
 
   // ---- carrying out (carrying_out.cpp)
   std::optional<int> carry_out(LiveGroup& group, const Verdict& verdict, Orders& orders);
@@ -233,6 +236,7 @@ class LiveEngine final : public Engine {
   std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;
   std::chrono::steady_clock::time_point last_event_;
+  std::shared_ptr<TokenLoss> token_loss_;  // of this iteration
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   mutable std::mutex mutex_;

@@ -42,6 +42,8 @@ void add_tallies(Metrics& metrics, const Tallies& tallies) {
   put("groups/expired", tallies.expired);
   put("groups/surplus", tallies.surplus);
   put("groups/replayed", tallies.replayed);
+  put("loss/tokens", tallies.loss_tokens);
+  put("loss/faults", tallies.loss_faults);
   put("pool/evicted", tallies.evicted);
   put("pool/readmitted", tallies.readmitted);
   put("points/without_handler", tallies.points_without_handler);

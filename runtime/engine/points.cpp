@@ -127,6 +127,7 @@ bool served(const lang::Handler& handler) {
     case Point::Finish:
     case Point::Resume: return handler.subject == Subject::Group;
     case Point::Shape: return handler.subject == Subject::Group || handler.subject == Subject::MicroBatch;
+    case Point::Loss: return handler.subject == Subject::Token;
     default: return false;
   }
 }
@@ -135,6 +136,7 @@ bool served(const lang::Handler& handler) {
 std::string beyond(const lang::Handler& handler, const Abilities& host) {
   if (handler.point == Point::Expand && !host.branches) return "branches rollouts";
   if (handler.point == Point::Score && !host.scores) return "sets rewards";
+  if (handler.point == Point::Loss && !host.losses) return "sets the loss of tokens";
   if (handler.point == Point::Shape && !host.shapes) return "changes advantages";
   if (handler.point == Point::Replay && !host.replays) return "replays earlier groups";
   for (const lang::Rule& rule : handler.rules) {

@@ -33,6 +33,31 @@ int LiveEngine::replay_age() const {
   const std::lock_guard lock(mutex_);
   return replay_age_;
 }
+std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
+  const std::lock_guard lock(mutex_);
+  const std::vector<int> handlers = judge_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
+  if (handlers.empty()) return nullptr;
+  if (!token_loss_) {
+    token_loss_ = std::make_shared<TokenLoss>(policy_, handlers.front(), store_, iteration_, pool_.epoch());
+  }
+  return token_loss_;
+}
+
+// Tokens are too many to be told of one by one: the journal has the first fault, metrics have the counts.
+void LiveEngine::note_losses() {
+  if (!token_loss_) return;
+  tallies_.loss_tokens = token_loss_->asked();
+  tallies_.loss_faults = token_loss_->faults();
+  if (tallies_.loss_faults > 0) {
+    const std::string text = fmt::format("{} tokens took the trainer's own loss: {}", tallies_.loss_faults, token_loss_->first_fault());
+    messages_.push_back("fault: " + text);
+    if (settings_.stop_on_fault) {
+      fatal_ = Error{"The policy faulted: " + text + ".", "the run stops on a fault, as it was told to"};
+    }
+  }
+  token_loss_.reset();
+}
+
 
 namespace {
 

@@ -19,6 +19,7 @@ struct Tallies {
   std::int64_t held_out = 0;
   std::int64_t deferred = 0, resumed = 0, expired = 0, surplus = 0;  // groups
   std::int64_t evicted = 0, readmitted = 0;                          // prompts
+  std::int64_t loss_tokens = 0, loss_faults = 0;                     // that `on loss of token` was asked of
   std::int64_t replayed = 0;                                         // groups
   std::int64_t points_without_handler = 0;  // `result`, `wave` and `finish` that came and nobody answered
 };

@@ -92,6 +92,8 @@ void resolve_answer(Verdict& verdict, const lang::Handler& handler, const lang::
   }
   if (form.scores >= 0) verdict.scores = reals(outcome.scores);
   if (form.reward >= 0 && outcome.reward.defined) verdict.reward = outcome.reward.real();
+  if (form.loss >= 0 && outcome.loss.defined) verdict.loss = outcome.loss.real();
+  if (form.slope >= 0 && outcome.slope.defined) verdict.slope = outcome.slope.real();
   if (form.advantages >= 0) verdict.advantages = reals(outcome.advantages);
   if (form.weights >= 0) verdict.weights = reals(outcome.weights);
   if (form.baseline < 0) return;
@@ -253,6 +255,8 @@ void add_answer(std::string& text, const Verdict& verdict, lang::Point point) {
                           verdict.age_limit.value_or(0)));
   }
   if (verdict.reward) add(text, fmt::format("set reward = {:.12g}", *verdict.reward));
+  if (verdict.loss) add(text, fmt::format("set loss = {:.12g}", *verdict.loss));
+  if (verdict.slope) add(text, fmt::format("set slope = {:.12g}", *verdict.slope));
   if (verdict.advantages) add(text, "set advantages = " + real_words(*verdict.advantages, true));
   if (verdict.weights) add(text, "set weights = " + real_words(*verdict.weights, true));
   if (verdict.baselines) add(text, "set baseline = " + real_words(*verdict.baselines, verdict.baselines->size() != 1));
@@ -285,7 +289,7 @@ std::string words(const lang::VerdictTemplate& verdict, lang::Point point) {
   if (verdict.take == lang::Take::Where) add(text, "take where");
   if (verdict.take != lang::Take::None && verdict.take != lang::Take::Where) add(text, "take");
   if (point == lang::Point::Replay) add(text, "replay");
-  for (const auto& [node, target] : {std::pair(verdict.reward, "reward"), std::pair(verdict.advantages, "advantages"),
+  for (const auto& [node, target] : {std::pair(verdict.reward, "reward"), std::pair(verdict.loss, "loss"), std::pair(verdict.advantages, "advantages"),
                                      std::pair(verdict.weights, "weights"), std::pair(verdict.baseline, "baseline")}) {
     if (node >= 0) add(text, fmt::format("set {}", target));
   }

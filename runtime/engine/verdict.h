@@ -32,6 +32,8 @@ struct Verdict {
   std::vector<int> taken;                  // positions over Pool, ascending: `take where`
   std::vector<std::optional<double>> scores;        // of `take … by` over Pool, of `replay … by` over Stored
   std::optional<double> reward;                     // `set reward`
+  std::optional<double> loss;                       // `set loss`
+  std::optional<double> slope;                      // of it, in `t.logprob`
   std::optional<std::vector<std::optional<double>>> advantages;   // `set advantages`: one a rollout
   std::optional<std::vector<std::optional<double>>> weights;
   std::optional<std::vector<std::optional<double>>> baselines;    // `set baseline`: one, or one a rollout

@@ -59,6 +59,29 @@ void measure(const LossOptions& loss, const MicroBatch& batch, const at::Tensor&
   report.clip_fraction += (ratio < low).logical_or(ratio > high).sum().item<double>();
 }
 
+std::vector<double> numbers(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kDouble).contiguous();
+  return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+}
+
+// The value that was given, with a gradient that is the given slope: the loss of a token is a function of its own
+// log-probability alone.
+at::Tensor given_loss(const std::function<GivenLoss(const LossTokens&)>& ask, const TokenBatch& tokens,
+                      const at::Tensor& reference, const at::Tensor& own) {
+  const std::vector<double> logp = numbers(tokens.new_logp);
+  const std::vector<double> old_logp = numbers(tokens.old_logp);
+  const std::vector<double> advantages = numbers(tokens.advantages);
+  const std::vector<double> ref = reference.defined() ? numbers(reference) : std::vector<double>();
+  const GivenLoss given = ask({logp, old_logp, ref, advantages});
+  const auto tensor = [&](const auto& values) {
+    at::Tensor made = at::empty({static_cast<std::int64_t>(values.size())}, at::kDouble);
+    std::copy(values.begin(), values.end(), made.template data_ptr<double>());
+    return made.to(tokens.new_logp.options());
+  };
+  const at::Tensor moving = tensor(given.slope) * tokens.new_logp;
+  return at::where(tensor(given.own) != 0, own, moving + (tensor(given.loss) - moving).detach());
+}
+
 }  // namespace
 
 struct Trainer::State {
@@ -168,7 +191,7 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
   }
   auto weights = sequence_weights(loss.aggregate, counts, loss.length_scale > 0 ? loss.length_scale : longest);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= sequences[i].weight;
-  if (options.skip_zero_advantage && loss.kl_coefficient == 0)
+  if (options.skip_zero_advantage && loss.kl_coefficient == 0 && !options.token_loss)
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (sequences[i].advantage == 0) shapes[i].trained = 0;
 
@@ -179,12 +202,13 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
         const at::Tensor logp = chosen(all, batch);
         const TokenBatch tokens{logp, batch.old_logp, batch.advantages, batch.sequence, batch.inputs.size(0)};
         at::Tensor value = policy_token_loss(loss, tokens);
+        at::Tensor ref;
         if (loss.kl_coefficient > 0) {
-          at::Tensor ref;
-          {
-            const at::NoGradGuard no_grad;
-            ref = chosen(log_probabilities(reference->impl(), batch, options.temperature), batch);
-          }
+          const at::NoGradGuard no_grad;
+          ref = chosen(log_probabilities(reference->impl(), batch, options.temperature), batch);
+        }
+        if (options.token_loss) value = given_loss(options.token_loss, tokens, ref, value);
+        if (loss.kl_coefficient > 0) {
           const at::Tensor kl = kl_token(loss.kl, logp, ref);
           value = value + loss.kl_coefficient * kl;
           report.kl += kl.detach().sum().item<double>();

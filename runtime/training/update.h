@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,6 +32,17 @@ struct OptimizerOptions {
   double max_gradient_norm = 1.0;  // <= 0: not clipped
 };
 
+// The tokens of a micro-batch, log-probabilities in nats; `reference` is empty without a reference model.
+struct LossTokens {
+  std::span<const double> logp, old_logp, reference, advantages;
+};
+
+// What someone else makes of them: loss and its slope in `logp`; where `own` is not 0 the trainer's own loss is taken.
+struct GivenLoss {
+  std::vector<double> loss, slope;
+  std::vector<std::uint8_t> own;
+};
+
 struct UpdateOptions {
   LossOptions loss;
   double temperature = 1.0;   // > 0; the one the rollouts were sampled at
@@ -39,6 +51,8 @@ struct UpdateOptions {
   // Passes over rollouts whose loss is 0 whatever the model does (advantage 0, no KL term). Their tokens stay in the
   // denominators, so the step is the same; only the metrics no longer cover them.
   bool skip_zero_advantage = false;
+  // Takes the place of `loss.kind`; the aggregation and the KL term stay. Called by several threads at once.
+  std::function<GivenLoss(const LossTokens&)> token_loss;
 };
 
 struct UpdateReport {

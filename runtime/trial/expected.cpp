@@ -189,6 +189,8 @@ struct Reader {
     auto values = reals(action.amount);
     if (!values) return values.error();
     if (action.target == "reward") verdict.reward = values->front();
+    if (action.target == "loss") verdict.loss = values->front();
+    if (action.target == "slope") verdict.slope = values->front();
     if (action.target == "advantages") verdict.advantages = *std::move(values);
     if (action.target == "weights") verdict.weights = *std::move(values);
     if (action.target == "baseline") verdict.baselines = *std::move(values);
@@ -285,7 +287,8 @@ bool near(const std::optional<Reals>& a, const std::optional<Reals>& b) {
 bool same_answer(const Verdict& a, const Verdict& b) {
   return a.age_limit == b.age_limit && a.prompt == b.prompt && a.untils == b.untils && a.evicted == b.evicted &&
          a.readmits == b.readmits && a.readmitted == b.readmitted && a.take == b.take && a.taken == b.taken &&
-         near(a.scores, b.scores) && near(a.reward, b.reward) && near(a.advantages, b.advantages) &&
+         near(a.scores, b.scores) && near(a.reward, b.reward) && near(a.loss, b.loss) &&
+         (!a.slope || near(a.slope, b.slope)) && near(a.advantages, b.advantages) &&
          near(a.weights, b.weights) && near(a.baselines, b.baselines);
 }
 

@@ -171,6 +171,7 @@ class Trial {
       case Subject::Pool: return kind == "pool";
       case Subject::Rollout: return kind == "rollout";
       case Subject::MicroBatch: return kind == "micro_batch";
+      case Subject::Token: return kind == "token";
       default: return false;
     }
   }

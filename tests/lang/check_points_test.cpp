@@ -106,7 +106,7 @@ TEST_CASE("handlers of one point") {
        {"on resume of group g by -(g.reward_std ?? 0), g.age { complete to 8 }", {}},
        {"on resume of group g by g.reward_std { complete to 8 }", {"E0118"}},
        {"on resume of group g { complete to 8 }", {}},
-       {"on loss of token t { report x = 1 }", {"E0190"}}});
+       {"on loss of token t { report x = 1 }", {"E0326"}}});
 }
 
 TEST_CASE("points that answer with no verdict") {

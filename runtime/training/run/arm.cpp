@@ -114,7 +114,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
     settings.pause_below = options.pause_below;
     settings.stop_on_fault = options.stop_on_fault;
     settings.native = options.native;
-    settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
+    settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .losses = true, .scores = true};
   }
   return settings;
 }
@@ -292,6 +292,7 @@ Result<UpdateReport> Arm::update(const Collected& collected, const engine::Itera
   auto options = setting_.options->update;
   options.temperature = setting_.options->temperature;
   if (auto shaped = shape(batch, *engine_, *trainer_, options); !shaped) return shaped.error();
+  if (const auto loss = engine_->token_loss()) options.token_loss = loss_of(loss);
   return trainer_->update(batch.sequences, options);
 }
 

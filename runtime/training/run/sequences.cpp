@@ -83,6 +83,13 @@ TrainingBatch training_batch(const Collected& collected, const std::vector<int>&
   return batch;
 }
 
+std::function<GivenLoss(const LossTokens&)> loss_of(std::shared_ptr<const engine::TokenLoss> policy) {
+  return [policy = std::move(policy)](const LossTokens& tokens) {
+    engine::TokenLosses losses = policy->ask({tokens.logp, tokens.old_logp, tokens.reference, tokens.advantages});
+    return GivenLoss{std::move(losses.loss), std::move(losses.slope), std::move(losses.own)};
+  };
+}
+
 Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options) {
   if (engine.shapes_groups()) {
     std::map<int, std::vector<std::size_t>> groups;

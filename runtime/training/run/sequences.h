@@ -24,6 +24,9 @@ struct TrainingBatch {
 TrainingBatch training_batch(const Collected& collected, const std::vector<int>& trained_groups,
                              const AdvantageOptions& options);
 
+// The policy's `on loss of token`, as an update asks for it.
+std::function<GivenLoss(const LossTokens&)> loss_of(std::shared_ptr<const engine::TokenLoss> policy);
+
 // What the policy makes of the advantages: first those of each group, then those of each micro-batch of the update. For
 // a policy that reads it, the Gram matrix of a micro-batch is computed with the trainer's weights of this moment.
 Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options);

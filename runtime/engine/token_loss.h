@@ -1,0 +1,58 @@
+// What `on loss of token` makes of the tokens of a micro-batch: the loss of each, and its slope.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/engine/policy.h"
+#include "runtime/engine/state.h"
+
+namespace allot::engine {
+
+// Log-probabilities in nats, all of one length; `reference` is empty where the run has no reference model.
+struct LossTokens {
+  std::span<const double> logprob;      // under the weights that are trained
+  std::span<const double> old_logprob;  // when the token was written
+  std::span<const double> reference;
+  std::span<const double> advantage;
+};
+
+struct TokenLosses {
+  std::vector<double> loss;
+  std::vector<double> slope;        // d loss / d logprob
+  std::vector<std::uint8_t> own;    // 1: no rule answered, or a fault: the trainer's own loss is taken there
+};
+
+// The handler with the run's state as it was when this was made. Any number of threads may ask.
+class TokenLoss {
+ public:
+  // `handler`: index of a handler of Point::Loss in the policy's program.
+  TokenLoss(std::shared_ptr<const Policy> policy, int handler, const StateStore& store, std::int64_t iteration,
+            std::int64_t epoch);
+
+  TokenLosses ask(const LossTokens& tokens) const;
+
+  std::int64_t asked() const { return asked_; }
+  std::int64_t faults() const { return faults_; }
+  std::string first_fault() const;  // what happened and where; empty without one
+
+ private:
+  void note(const compiler::Outcome& outcome) const;
+
+  std::shared_ptr<const Policy> policy_;
+  int handler_;
+  std::int64_t iteration_;
+  std::int64_t epoch_;
+  StateCells states_;
+  mutable std::atomic<std::int64_t> asked_ = 0;
+  mutable std::atomic<std::int64_t> faults_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::string first_fault_;
+};
+
+}  // namespace allot::engine

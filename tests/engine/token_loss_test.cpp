@@ -1,0 +1,146 @@
+// `on loss of token`: values, slopes, faults, and which hosts may ask.
+#include "runtime/engine/token_loss.h"
+
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "tests/engine/bench.h"
+
+using namespace allot;
+using namespace allot::engine;
+using bench::Course;
+using bench::Driver;
+using bench::engine_of;
+using bench::policy_of;
+using bench::prompts;
+using bench::settings;
+using bench::steady;
+
+namespace {
+
+TokenLoss loss_of(const std::string& body) {
+  const auto policy = policy_of("policy p\nparam cut: real = 0.25\nfn soft(x: real) -> real = tanh(x) * x\n"
+                                "on loss of token t {\n" + body + "\n}\n");
+  return {policy, 0, StateStore(policy->program()), 3, 1};
+}
+
+struct Tokens {
+  std::vector<double> logprob, old_logprob, reference, advantage;
+  LossTokens view() const { return {logprob, old_logprob, reference, advantage}; }
+};
+
+// Away from the kinks of the losses below.
+Tokens some() {
+  Tokens tokens;
+  for (const double logprob : {-3.1, -1.3, -0.7, -0.05}) {
+    for (const double old_logprob : {-2.9, -0.71}) {
+      for (const double advantage : {-1.5, 0.4}) {
+        tokens.logprob.push_back(logprob);
+        tokens.old_logprob.push_back(old_logprob);
+        tokens.reference.push_back(-1.1);
+        tokens.advantage.push_back(advantage);
+      }
+    }
+  }
+  return tokens;
+}
+
+const std::string ratio = "let ratio = exp(t.logprob - t.old_logprob)\n";
+
+}  // namespace
+
+// The derivative by its definition: central differences, whose error is of order h² of the third derivative.
+TEST_CASE("the slope of a loss is its derivative in t.logprob") {
+  for (const std::string& loss : {
+           std::string("set loss = -t.advantage * t.logprob"),
+           ratio + "set loss = -min(ratio * t.advantage, clamp(ratio, 1 - cut, 1 + cut) * t.advantage)",
+           ratio + "when t.advantage < 0 then set loss = ratio * ratio\notherwise set loss = ratio / (1 + ratio)",
+           std::string("set loss = abs(t.logprob + 1) + sqrt(-t.logprob) - log(-t.logprob) / 3"),
+           std::string("set loss = pow(-t.logprob, 1.5) + pow(-t.logprob, -2) + soft(t.logprob * 0.5)"),
+           std::string("let gap = t.logprob - (t.reference_logprob ?? t.logprob)\nset loss = exp(-gap) + gap - 1"),
+           std::string("set loss = if t.logprob < -1 then 2 * t.logprob else tanh(t.logprob) / t.old_logprob"),
+           std::string("set loss = max(t.logprob, 2 * t.logprob + 1, -0.5) - -t.logprob"),
+           std::string("let a = t.logprob * t.logprob\nlet b = a * a - a\nset loss = b / a + a / b"),
+           std::string("set loss = within(t.logprob, -10, 0) * detach(t.advantage)"),
+       }) {
+    const TokenLoss asked = loss_of(loss);
+    const Tokens tokens = some();
+    const TokenLosses at = asked.ask(tokens.view());
+    constexpr double h = 1e-5;
+    Tokens above = tokens;
+    Tokens below = tokens;
+    for (double& each : above.logprob) each += h;
+    for (double& each : below.logprob) each -= h;
+    const TokenLosses up = asked.ask(above.view());
+    const TokenLosses down = asked.ask(below.view());
+    for (std::size_t i = 0; i < tokens.logprob.size(); ++i) {
+      INFO(loss << " at " << tokens.logprob[i] << ", " << tokens.old_logprob[i] << ", " << tokens.advantage[i]);
+      REQUIRE(at.own[i] == 0);
+      const double measured = (up.loss[i] - down.loss[i]) / (2 * h);
+      CHECK(at.slope[i] == Approx(measured).epsilon(1e-6).margin(1e-8));
+    }
+  }
+}
+
+TEST_CASE("what is detached weighs and is not followed") {
+  const TokenLosses losses = loss_of(ratio + "set loss = -detach(ratio) * t.advantage * t.logprob").ask(some().view());
+  const Tokens tokens = some();
+  for (std::size_t i = 0; i < tokens.logprob.size(); ++i) {
+    const double weight = std::exp(tokens.logprob[i] - tokens.old_logprob[i]) * tokens.advantage[i];
+    CHECK(losses.loss[i] == Approx(-weight * tokens.logprob[i]));
+    CHECK(losses.slope[i] == Approx(-weight));
+  }
+}
+
+TEST_CASE("where two slopes meet it is that of the first operand, and inside the range at its ends") {
+  const Tokens one{{-1.0}, {-1.0}, {}, {2.0}};
+  CHECK(loss_of("set loss = min(t.logprob, 3 * t.logprob + 2)").ask(one.view()).slope == std::vector{1.0});
+  CHECK(loss_of("set loss = max(3 * t.logprob + 2, t.logprob)").ask(one.view()).slope == std::vector{3.0});
+  CHECK(loss_of("set loss = clamp(t.logprob, -1, 0)").ask(one.view()).slope == std::vector{1.0});
+  CHECK(loss_of("set loss = abs(t.logprob + 1)").ask(one.view()).slope == std::vector{0.0});
+}
+
+TEST_CASE("a token at which the loss faults, or no rule answers, is left to the trainer's own loss") {
+  const TokenLoss faulty = loss_of("set loss = log(t.advantage) * t.logprob");
+  const Tokens two{{-1.0, -1.0}, {-1.0, -1.0}, {}, {-2.0, 1.0}};
+  CHECK(faulty.ask(two.view()).own == std::vector<std::uint8_t>{1, 0});
+  CHECK(faulty.asked() == 2);
+  CHECK(faulty.faults() == 1);
+  CHECK(faulty.first_fault().find("an argument outside its domain in `on loss of token t`") == 0);
+  const TokenLoss silent = loss_of("when t.advantage > 0 then set loss = -t.logprob");
+  CHECK(silent.ask(two.view()).own == std::vector<std::uint8_t>{1, 0});
+  CHECK(silent.faults() == 0);
+}
+
+TEST_CASE("an engine gives the loss to hosts that can take it, with the run's state of this iteration") {
+  const std::string text = R"(
+policy scaled
+state scale: real per run = 1
+on loss of token t { set loss = -scale * t.advantage * t.logprob }
+on update of batch b { remember scale = scale * 2 }
+)";
+  Settings with = settings(2, 2);
+  with.host.losses = true;
+  auto engine = engine_of(text, with);
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample); });
+  const Tokens one{{-1.0}, {-1.0}, {}, {1.0}};
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    driver.generate(iteration, prompts(2));
+    const auto loss = engine->token_loss();
+    REQUIRE(loss != nullptr);
+    CHECK(loss->ask(one.view()).slope == std::vector{-std::pow(2.0, iteration)});
+    const auto report = engine->end_iteration();
+    REQUIRE(report);
+    CHECK(report->metrics.at("loss/tokens") == 1);
+    CHECK(report->metrics.at("loss/faults") == 0);
+  }
+  Settings shadow = with;
+  shadow.shadow = true;
+  auto silent = engine_of(text, shadow);
+  REQUIRE(silent->begin_iteration(0, prompts(2)));
+  CHECK(silent->token_loss() == nullptr);
+  const auto refused = LiveEngine::create(settings(2, 2), policy_of(text));
+  REQUIRE(!refused);
+  CHECK(refused.error().what.find("sets the loss of tokens, which this host cannot do") != std::string::npos);
+}
