@@ -38,6 +38,22 @@ TEST_CASE("the report compares each arm with the first") {
   CHECK(text.find("gate") != std::string::npos);
 }
 
+TEST_CASE("a precision of no stops is undefined, and a seed without stops is in no mean of it") {
+  auto silent = arm("policy", 80, 750, {1, 1});
+  auto stopping = silent;
+  stopping.gate.stops = 4;
+  stopping.gate.flat_stops = 3;
+  const std::vector<SeedResult> quiet = {{7, {arm("none", 100, 1000, {1, 0}), silent}}};
+  const ReportContext context{"household", "ab", "gate", 5, false};
+  const auto json = report_json(quiet, context);
+  for (const char* key : {"precision_all", "precision_stoppable", "false_stop_share"}) CHECK(json["gate"][key].is_null());
+  CHECK(json["gate"]["recall"] == 0.0);  // there were flat groups, and none of them was found
+  CHECK(report_text(quiet, context).find("undefined") != std::string::npos);
+  const std::vector<SeedResult> both = {{7, {arm("none", 100, 1000, {1, 0}), silent}},
+                                        {13, {arm("none", 100, 1000, {1, 0}), stopping}}};
+  CHECK(report_text(both, context).find("75.0 [75.0, 75.0]") != std::string::npos);
+}
+
 TEST_CASE("a run that did nothing says so") {
   CHECK(report_text({}, {}) == "nothing was run\n");
   CHECK(report_json({}, {})["arms"].empty());

@@ -49,9 +49,9 @@ TEST_CASE("precision counts late stops apart from those that could save somethin
   add(22, false, false, true);
   add(57, false, false, false);
   CHECK(tally.gate.groups == 100);
-  CHECK(tally.gate.precision_all() == Approx(17.0 / 21));
-  CHECK(tally.gate.precision_stoppable() == Approx(13.0 / 17));
-  CHECK(tally.gate.recall() == Approx(17.0 / 39));
+  CHECK(*tally.gate.precision_all() == Approx(17.0 / 21));
+  CHECK(*tally.gate.precision_stoppable() == Approx(13.0 / 17));
+  CHECK(*tally.gate.recall() == Approx(17.0 / 39));
   CHECK(tally.flat_share() == Approx(0.39));
   CHECK(tally.gate.reasons.at("converged") == 17);
 }

@@ -12,11 +12,14 @@
 namespace allot::training {
 namespace {
 
-using Figure = std::function<double(const ArmTally&)>;
+using Figure = std::function<std::optional<double>(const ArmTally&)>;
 
+// Of the seeds in which it is defined.
 std::vector<double> over_seeds(const std::vector<SeedResult>& seeds, std::size_t arm, const Figure& figure) {
   std::vector<double> values;
-  for (const auto& seed : seeds) values.push_back(figure(seed.arms[arm]));
+  for (const auto& seed : seeds) {
+    if (const auto value = figure(seed.arms[arm])) values.push_back(*value);
+  }
   return values;
 }
 
@@ -24,8 +27,8 @@ std::vector<double> over_seeds(const std::vector<SeedResult>& seeds, std::size_t
 std::vector<double> saved(const std::vector<SeedResult>& seeds, std::size_t arm, const Figure& figure) {
   std::vector<double> values;
   for (const auto& seed : seeds) {
-    const double base = figure(seed.arms[0]);
-    values.push_back(base > 0 ? 1 - figure(seed.arms[arm]) / base : 0);
+    const double base = figure(seed.arms[0]).value_or(0);
+    values.push_back(base > 0 ? 1 - figure(seed.arms[arm]).value_or(0) / base : 0);
   }
   return values;
 }
@@ -44,6 +47,7 @@ std::vector<std::vector<double>> success_differences(const std::vector<SeedResul
 }
 
 std::string cell(const std::vector<double>& values, const char* form, double scale) {
+  if (values.empty()) return "undefined";
   const auto interval = bootstrap_mean(values);
   const std::string centre = fmt::format(fmt::runtime(form), interval.mean * scale);
   if (values.size() < 2) return centre;
@@ -122,6 +126,8 @@ std::string reasons(const std::vector<SeedResult>& seeds, std::size_t arm) {
 
 nlohmann::json interval_json(const Interval& value) { return {{"mean", value.mean}, {"low", value.low}, {"high", value.high}}; }
 
+nlohmann::json number_json(const std::optional<double>& value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
+
 nlohmann::json gate_json(const std::vector<SeedResult>& seeds, std::size_t arm) {
   GateTally sum;
   for (const auto& seed : seeds) {
@@ -134,19 +140,21 @@ nlohmann::json gate_json(const std::vector<SeedResult>& seeds, std::size_t arm) 
     sum.flat_late += gate.flat_late;
     for (const auto& [reason, count] : gate.reasons) sum.reasons[reason] += count;
   }
-  const auto bounds = engine::wilson(sum.false_stops(), sum.stops);
-  const double share = sum.stops > 0 ? static_cast<double>(sum.false_stops()) / sum.stops : 0.0;
-  const Interval false_stops{share, bounds.low, bounds.high};
+  nlohmann::json false_stops;
+  if (sum.stops > 0) {
+    const auto bounds = engine::wilson(sum.false_stops(), sum.stops);
+    false_stops = interval_json({static_cast<double>(sum.false_stops()) / sum.stops, bounds.low, bounds.high});
+  }
   return {{"stops", sum.stops},
           {"flat_stops", sum.flat_stops},
           {"late", sum.late},
           {"flat_late", sum.flat_late},
           {"groups", sum.groups},
           {"flat", sum.flat},
-          {"precision_all", sum.precision_all()},
-          {"precision_stoppable", sum.precision_stoppable()},
-          {"recall", sum.recall()},
-          {"false_stop_share", interval_json(false_stops)},
+          {"precision_all", number_json(sum.precision_all())},
+          {"precision_stoppable", number_json(sum.precision_stoppable())},
+          {"recall", number_json(sum.recall())},
+          {"false_stop_share", false_stops},
           {"reasons", sum.reasons}};
 }
 

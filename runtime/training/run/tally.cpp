@@ -10,11 +10,16 @@ namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0.0; }
 
+// A share of nothing is no number, and least of all 0.
+std::optional<double> share(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
 }  // namespace
 
-double GateTally::precision_stoppable() const { return ratio(flat_stops, stops); }
-double GateTally::precision_all() const { return ratio(flat_stops + flat_late, stops + late); }
-double GateTally::recall() const { return ratio(flat_stops + flat_late, flat); }
+std::optional<double> GateTally::precision_stoppable() const { return share(flat_stops, stops); }
+std::optional<double> GateTally::precision_all() const { return share(flat_stops + flat_late, stops + late); }
+std::optional<double> GateTally::recall() const { return share(flat_stops + flat_late, flat); }
 
 double ArmTally::success() const { return ratio(math::sum(held_out), static_cast<double>(held_out.size())); }
 double ArmTally::flat_share() const { return ratio(gate.flat, gate.groups); }

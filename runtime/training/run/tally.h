@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct GateTally {
   int flat_late = 0;
   std::map<std::string, int> reasons;
 
-  double precision_stoppable() const;  // over stops that could still save something; 0 without any
-  double precision_all() const;        // late ones included
-  double recall() const;               // flat groups stopped or found late, over flat groups
+  // Shares of what may be nothing: undefined then.
+  std::optional<double> precision_stoppable() const;  // flat ones of the stops that could still save something
+  std::optional<double> precision_all() const;        // late ones included
+  std::optional<double> recall() const;               // flat groups stopped or found late, over flat groups
   int false_stops() const { return stops - flat_stops; }
 };
 
