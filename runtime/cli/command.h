@@ -33,6 +33,7 @@ void add_why(CLI::App& app, Exit& exit);
 void add_plan(CLI::App& app, Exit& exit);
 void add_swap(CLI::App& app, Exit& exit);
 void add_rollback(CLI::App& app, Exit& exit);
+void add_audit(CLI::App& app, Exit& exit);
 void add_help(CLI::App& app, Exit& exit);
 
 // Replaces this process by the trainer, which stands beside this program and alone links LibTorch. Returns only where

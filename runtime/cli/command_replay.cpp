@@ -9,6 +9,7 @@
 
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
+#include "runtime/cli/replay_journal.h"
 #include "runtime/engine/trust.h"
 #include "runtime/replay/lines.h"
 #include "runtime/replay/rollouts.h"
@@ -24,6 +25,7 @@ struct ReplayOptions {
   std::string policy;
   std::string statistics;
   std::string rollouts;
+  std::string journal;
   std::vector<std::string> map;
   std::vector<std::string> settings;
   bool groups = false;
@@ -199,6 +201,17 @@ void print(const Json& json) {
 }
 
 Exit replay(const ReplayOptions& options) {
+  if (!options.journal.empty()) {
+    const bool other = !options.policy.empty() || !options.statistics.empty() || !options.rollouts.empty();
+    if (!other) return replay_journal(options.journal, options.json);
+    complain({"--journal plays a run again under its own policy, without another source",
+              "to try another policy, give it with --rollouts"});
+    return Exit::Misuse;
+  }
+  if (options.policy.empty()) {
+    complain({"a back-test needs a policy file", "`allot replay POLICY --rollouts FILE`, or `allot replay --journal RUN`"});
+    return Exit::Misuse;
+  }
   if (options.statistics.empty() == options.rollouts.empty()) {
     complain({"a back-test needs one source: --statistics FILE.csv or --rollouts FILE.jsonl",
               "`allot train` writes rollouts.jsonl into its run folder"});
@@ -228,8 +241,8 @@ Exit replay(const ReplayOptions& options) {
 
 void add_replay(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command = app.add_subcommand("replay", "Back-test a policy on logged rollouts or on a table of statistics");
-  command->add_option("POLICY", options->policy, "a policy file")->required();
+  CLI::App* command = app.add_subcommand("replay", "Back-test a policy on logged rollouts or on a table of statistics, or play a run again");
+  command->add_option("POLICY", options->policy, "a policy file");
   command->add_option("--rollouts", options->rollouts,
                       "JSON lines of the schema rollout/1: the rollouts.jsonl in the run folder of `allot train`");
   command->add_option("--statistics", options->statistics,
@@ -239,6 +252,8 @@ void add_replay(CLI::App& app, Exit& exit) {
           "--map", options->map,
           "which column is what: NAME=COLUMN, or NAME@TURN=COLUMN for a column about one turn (may be repeated)")
       ->allow_extra_args(false);
+  command->add_option("--journal", options->journal,
+                      "a run folder: play its events again under its own policy and compare all that was decided");
   command->add_option("--set", options->settings, "give a parameter a value: NAME=VALUE (may be repeated)")
       ->allow_extra_args(false);
   command->add_flag("--groups", options->groups, "tell of every group too");
@@ -256,7 +271,8 @@ void add_replay(CLI::App& app, Exit& exit) {
       "  allot replay stdlib/selective_rollout.allot --statistics groups.csv --set threshold=0.2 --json\n"
       "  allot replay early.allot --statistics t.csv --map group=id --map label=outcome \\\n"
       "      --map 'mean_pairwise(normalized_edit_distance)@10=ed10'\n"
-      "exit status: 0 told, 1 errors in the policy, 2 a source that cannot be read or does not fit the policy");
+      "  allot replay --journal runs/first\n"
+      "exit status: 0 told, 1 errors in the policy or a run that does not play again to the same, 2 a source that cannot be read or does not fit the policy");
   command->callback([options, &exit] { exit = replay(*options); });
 }
 

@@ -35,6 +35,7 @@ constexpr std::string_view examples =
     "  allot why runs/first 12                        why was group 12 stopped?\n"
     "  allot plan tighter.allot --on runs/first       what would it decide otherwise?\n"
     "  allot swap runs/first tighter.allot            let it decide from here on\n"
+    "  allot audit runs/first                         does every decision follow from what it read?\n"
     "  allot help E0118                               what does this error mean?";
 
 // Policies find the files that they name by ALLOT_PATH.
@@ -69,6 +70,7 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_plan(app, exit);
   add_swap(app, exit);
   add_rollback(app, exit);
+  add_audit(app, exit);
   add_help(app, exit);
   // `--path` may stand after the command too.
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->fallthrough();

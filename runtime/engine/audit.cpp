@@ -3,83 +3,22 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/engine/answer_text.h"
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/event_log.h"
 #include "runtime/engine/journal.h"
 #include "runtime/engine/json_text.h"
+#include "runtime/engine/policy_record.h"
 
 namespace allot::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using lang::Cell;
-
-Json value_json(const Cell& cell, const lang::Type& type) {
-  if (!cell.defined) return nullptr;
-  switch (type.base) {
-    case lang::Base::Bool: return cell.truth();
-    case lang::Base::Real: return cell.real();
-    case lang::Base::Beta: return Json::array({cell.real(), cell.second});
-    default: return cell.integer();
-  }
-}
-
-Json parts_json(const std::vector<lang::MessagePart>& parts) {
-  Json json = Json::array();
-  int hole = 0;
-  for (const lang::MessagePart& part : parts) part.hole < 0 ? json.push_back(part.text) : json.push_back(hole++);
-  return json;
-}
-
-Json names_json(const std::vector<lang::ReadKey>& keys) {
-  Json names = Json::array();
-  for (const lang::ReadKey& key : keys) names.push_back(key.text);
-  return names;
-}
-
-Json handler_json(const lang::Program& program, const lang::Handler& handler) {
-  Json states = Json::array();
-  for (const std::int32_t state : states_read(handler)) {
-    states.push_back(program.states[static_cast<std::size_t>(state)].name);
-  }
-  Json rules = Json::array();
-  for (const lang::Rule& rule : handler.rules) {
-    Json json{{"line", rule.line},
-              {"verdict", words(rule.verdict, handler.point)},
-              {"because", parts_json(rule.because)}};
-    if (program.source && program.source->file_count() > 1) {
-      json["where"] = place_of(program, rule);
-      json["text"] = std::string(program.source->line_at(rule.span.begin));
-    }
-    rules.push_back(std::move(json));
-  }
-  return {{"text", handler.text},
-          {"reads", names_json(handler.reads)},
-          {"columns", names_json(handler.columns)},
-          {"states", std::move(states)},
-          {"rules", std::move(rules)}};
-}
-
-Json policy_json(const Policy& policy) {
-  const lang::Program& program = policy.program();
-  Json parameters = Json::object();
-  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
-    parameters[program.parameters[i].name] = value_json(policy.parameters()[i], program.parameters[i].type);
-  }
-  Json handlers = Json::array();
-  for (const lang::Handler& handler : program.handlers) handlers.push_back(handler_json(program, handler));
-  Json json;
-  json["name"] = program.name;
-  json["hash"] = program.hash;
-  json["file"] = program.source ? program.source->name() : "";
-  json["source"] = program.source ? std::string(program.source->text()) : "";
-  json["parameters"] = std::move(parameters);
-  json["handlers"] = std::move(handlers);
-  return json;
-}
 
 Json settings_json(const Settings& settings) {
   Json json;
@@ -91,6 +30,11 @@ Json settings_json(const Settings& settings) {
   json["shadow"] = settings.shadow;
   json["holdout"] = settings.holdout;
   json["pause_below"] = settings.pause_below ? Json(*settings.pause_below) : Json(nullptr);
+  json["stop_on_fault"] = settings.stop_on_fault;
+  json["has_raw_reward"] = settings.has_raw_reward;
+  const Abilities& host = settings.host;
+  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores};
+  json["inputs"] = settings.inputs;
   return json;
 }
 
@@ -136,25 +80,40 @@ std::string_view name(Fate fate) {
 }
 
 struct Audit::Impl {
-  JournalWriter journal;
-  std::filesystem::path snapshot;  // replaced at every barrier
+  std::optional<JournalWriter> journal;
+  std::function<void(std::string)> use;  // where there is no journal
+  std::filesystem::path snapshot;        // replaced at every barrier
+  EventLog events = {};
   // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
     int iteration = 0;
     std::vector<int> groups, samples, turns;
     std::vector<std::string_view> carried;
-    std::string reads, columns, states;  // JSON, with commas between
+    std::string sizes, reads, columns, states;  // JSON, with commas between
   };
-  std::map<std::tuple<int, int, int>, Rows> packed;
-  JsonText text;
+  std::map<std::tuple<int, int, int>, Rows> packed = {};
+  JsonText text = {};
 
   // A record begins; its kind and iteration come first.
   JsonText& record(std::string_view kind, int iteration) {
     text.clear();
     return text.begin_object().member("k", kind).member("it", iteration);
   }
-  void write() { journal.append(text.end_object().take()); }
+  void write() { append(text.end_object().take()); }
+  void append(std::string record) { journal ? journal->append(std::move(record)) : use(std::move(record)); }
+  void begin_run(const Settings& settings, const Policy* policy);
+  void write_packed();
 };
+
+// What is needed to read the rest by itself.
+void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
+  Json record;
+  record["k"] = "run";
+  record["schema"] = "journal/3";
+  record["settings"] = settings_json(settings);
+  record["policy"] = policy != nullptr ? policy_record(*policy) : Json(nullptr);
+  append(dump(record));
+}
 
 Audit::Audit() = default;
 Audit::~Audit() = default;
@@ -166,23 +125,51 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;
-  audit.impl_ = std::make_unique<Impl>(Impl{*std::move(journal), settings.run_folder / "state.json", {}, {}});
-  Json record;
-  record["k"] = "run";
-  record["schema"] = "journal/2";
-  record["settings"] = settings_json(settings);
-  record["policy"] = policy != nullptr ? policy_json(*policy) : Json(nullptr);
-  audit.impl_->journal.append(dump(record));
+  audit.impl_.reset(new Impl{*std::move(journal), {}, settings.run_folder / "state.json"});
+  audit.impl_->begin_run(settings, policy);
   return audit;
 }
 
+Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy) {
+  Audit audit;
+  audit.impl_.reset(new Impl{std::nullopt, std::move(use), {}});
+  audit.impl_->begin_run(settings, policy);
+  return audit;
+}
+
+void Audit::pool(int iteration, const std::vector<PoolPrompt>& prompts) {
+  if (!on()) return;
+  put_pool(impl_->record("pool", iteration), prompts);
+  impl_->write();
+}
+
+void Audit::begun(const std::vector<std::string>& prompts, std::optional<double> now) {
+  if (on()) impl_->events.begin(prompts, now);
+}
+
+void Audit::turn(RolloutRef rollout, const Turn& turn, bool with_observation, std::optional<double> now) {
+  if (on()) impl_->events.turn(rollout, turn, with_observation, now);
+}
+
+void Audit::ended(RolloutRef rollout, const Ending& ending, std::optional<double> now) {
+  if (on()) impl_->events.ended(rollout, ending, now);
+}
+
+void Audit::shape_group(const MicroBatch& group) {
+  if (on()) impl_->events.shape_group(group);
+}
+
+void Audit::shape(const MicroBatch& batch) {
+  if (on()) impl_->events.shape(batch);
+}
+
 void Audit::append(std::string record) {
-  if (on()) impl_->journal.append(std::move(record));
+  if (on()) impl_->append(std::move(record));
 }
 
 void Audit::version(int iteration, int number, const Policy& policy) {
   if (!on()) return;
-  impl_->record("version", iteration).member("v", number).key("policy").raw(dump(policy_json(policy)));
+  impl_->record("version", iteration).member("v", number).key("policy").raw(dump(policy_record(policy)));
   impl_->write();
 }
 
@@ -216,93 +203,6 @@ void Audit::started(int iteration, int group, int first, int count) {
   impl_->write();
 }
 
-namespace {
-
-// A verdict of a group or rollout that leaves everything as it is.
-bool changes_nothing(const Verdict& verdict) {
-  const bool goes_on = verdict.rollouts == lang::RolloutsField::Continue ||
-                       (verdict.rollouts == lang::RolloutsField::Default && verdict.amounts.empty());
-  return goes_on && verdict.group == lang::GroupField::Default && verdict.slot == lang::SlotField::Default &&
-         verdict.prompt == lang::PromptField::Default && !verdict.reward && !verdict.advantages && !verdict.weights &&
-         !verdict.baselines && verdict.keys.empty();
-}
-
-void put_cell(JsonText& text, const Cell& cell, const lang::Type& type) {
-  if (!cell.defined) {
-    text.null();
-    return;
-  }
-  switch (type.base) {
-    case lang::Base::Bool: text.value(cell.truth()); break;
-    case lang::Base::Real: text.value(cell.real()); break;
-    case lang::Base::Beta: text.begin_array().value(cell.real()).value(cell.second).end_array(); break;
-    default: text.value(cell.integer());
-  }
-}
-
-void put_cells(JsonText& text, const std::vector<Cell>& cells, const lang::Type& type) {
-  text.begin_array();
-  for (const Cell& cell : cells) put_cell(text, cell, type);
-  text.end_array();
-}
-
-void put_reads(JsonText& text, const lang::Handler& handler, const Question& question) {
-  text.begin_array();
-  for (std::size_t i = 0; i < handler.reads.size(); ++i) {
-    put_cell(text, question.reads()[i], handler.reads[i].type);
-  }
-  text.end_array();
-}
-
-void put_columns(JsonText& text, const lang::Handler& handler, const Question& question) {
-  text.begin_array();
-  for (std::size_t i = 0; i < handler.columns.size(); ++i) {
-    put_cells(text, question.columns()[i], handler.columns[i].type);
-  }
-  text.end_array();
-}
-
-void put_states(JsonText& text, const lang::Program& program, const std::vector<std::int32_t>& read,
-                const Question& question) {
-  text.begin_array();
-  for (const std::int32_t state : read) {
-    const auto index = static_cast<std::size_t>(state);
-    put_cells(text, question.states_before()[index], program.states[index].type);
-  }
-  text.end_array();
-}
-
-// Values of the rule's holes, in its own order.
-void put_holes(JsonText& text, const lang::Handler& handler, const lang::Rule& rule, const std::vector<Cell>& holes) {
-  text.begin_array();
-  std::size_t hole = 0;
-  for (const lang::MessagePart& part : rule.because) {
-    if (part.hole < 0) continue;
-    put_cell(text, holes[hole++], handler.nodes[static_cast<std::size_t>(part.hole)].type);
-  }
-  text.end_array();
-}
-
-void put_verdict(JsonText& text, const Verdict& verdict) {
-  text.member("verdict", words(verdict));
-  if (verdict.amounts.size() > 1) text.member("amounts", verdict.amounts);
-  if (!verdict.up_tos.empty()) text.member("up_to", verdict.up_tos);
-  if (!verdict.stopped.empty()) text.member("where", verdict.stopped);
-  if (verdict.subset) text.member("subset", *verdict.subset);
-  if (verdict.age_limit) text.member("age_limit", *verdict.age_limit);
-  if (!verdict.untils.empty()) text.member("until", verdict.untils);
-  if (!verdict.evicted.empty()) text.member("evicted", verdict.evicted);
-  if (!verdict.readmitted.empty()) text.member("readmitted", verdict.readmitted);
-  if (!verdict.taken.empty()) text.member("taken", verdict.taken);
-  if (!verdict.scores.empty()) text.member("scores", verdict.scores);
-  if (verdict.reward) text.member("reward", *verdict.reward);
-  if (verdict.advantages) text.member("advantages", *verdict.advantages);
-  if (verdict.weights) text.member("weights", *verdict.weights);
-  if (verdict.baselines) text.member("baselines", *verdict.baselines);
-}
-
-}  // namespace
-
 // The frame as the handler found it and what it answered: enough to ask again.
 void Audit::decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
                     Carried carried) {
@@ -325,6 +225,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
       if (!column.empty()) column += ',';
       column += impl_->text.text();
     };
+    add(rows.sizes, [&](JsonText& text) { text.value(question.sizes()); });
     add(rows.reads, [&](JsonText& text) { put_reads(text, handler, question); });
     add(rows.columns, [&](JsonText& text) { put_columns(text, handler, question); });
     add(rows.states, [&](JsonText& text) { put_states(text, program, judge.states_read(decision.handler), question); });
@@ -332,26 +233,19 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   }
   JsonText& text = impl_->record("ask", iteration);
   text.member("g", about.group).member("h", decision.handler).member("t", turn);
-  text.member("r", verdict.rule).member("c", name(carried));
+  text.member("c", name(carried));
   if (about.sample >= 0) text.member("s", about.sample);
   if (judge.version() != 0) text.member("v", judge.version());
-  if (verdict.rule >= 0) {
-    put_verdict(text, verdict);
-    text.key("holes");
-    put_holes(text, handler, handler.rules[static_cast<std::size_t>(verdict.rule)], judge.answer().holes());
-  }
-  if (!verdict.keys.empty()) text.member("keys", verdict.keys);
-  if (about.group < 0) text.member("sizes", question.sizes());
+  std::optional<FaultPlace> fault;
+  if (decision.fault) fault = FaultPlace{decision.fault->kind, decision.fault->where};
+  put_answer(text, handler, verdict, judge.answer(), fault);
+  text.member("sizes", question.sizes());
   text.key("reads");
   put_reads(text, handler, question);
   text.key("columns");
   put_columns(text, handler, question);
   text.key("states");
   put_states(text, program, judge.states_read(decision.handler), question);
-  if (decision.fault) {
-    text.key("fault").begin_object();
-    text.member("kind", words(decision.fault->kind)).member("where", decision.fault->where).end_object();
-  }
   impl_->write();
 }
 
@@ -428,27 +322,40 @@ void Audit::note(int iteration, std::string_view words) {
   impl_->write();
 }
 
-Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
-  if (!on()) return {};
-  for (const auto& [key, rows] : impl_->packed) {
-    JsonText& text = impl_->record("same", rows.iteration).member("h", std::get<1>(key)).member("r", std::get<2>(key));
-    if (std::get<0>(key) != 0) text.member("v", std::get<0>(key));
+// Answers that changed nothing, of the whole iteration.
+void Audit::Impl::write_packed() {
+  for (const auto& [key, rows] : packed) {
+    const auto& [version, handler, rule] = key;
+    record("same", rows.iteration).member("h", handler).member("r", rule);
+    if (version != 0) text.member("v", version);
     text.member("g", rows.groups).member("s", rows.samples).member("t", rows.turns).member("c", rows.carried);
     const auto put = [&](std::string_view name, const std::string& column) {
       text.key(name).begin_array().raw(column).end_array();
     };
+    put("sizes", rows.sizes);
     put("reads", rows.reads);
     put("columns", rows.columns);
     put("states", rows.states);
+    write();
+  }
+  packed.clear();
+}
+
+Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
+  if (!on()) return {};
+  impl_->write_packed();
+  if (impl_->events.begun()) {
+    impl_->events.put(impl_->record("events", report.iteration));
+    impl_->events.clear();
     impl_->write();
   }
-  impl_->packed.clear();
   JsonText& text = impl_->record("end", report.iteration);
   text.member("rounds", report.rounds).member("trained", report.trained).member("replayed", report.replayed);
   text.member("skip_update", report.skip_update).member("aborted", report.aborted).member("metrics", report.metrics);
+  if (impl_->journal) text.member("sum", impl_->journal->sum());
   impl_->write();
   // One wait for the disk an iteration is the journal's; the state checks itself when it is read.
-  return impl_->journal.barrier(Replacement{impl_->snapshot, state});
+  return impl_->journal ? impl_->journal->barrier(Replacement{impl_->snapshot, state}) : Result<void>();
 }
 
 }  // namespace allot::engine

@@ -1,9 +1,12 @@
 // What goes into the journal, in the engine's words. Without a run folder it does nothing.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "runtime/engine/engine.h"
@@ -25,7 +28,19 @@ class Audit {
 
   // Opens a new segment in `settings.run_folder` and writes what is needed to read the rest by itself.
   static Result<Audit> open(const Settings& settings, const Policy* policy);
+  // The same records, each given to `use` as the text of a JSON object instead of written.
+  static Audit to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy);
   bool on() const { return impl_ != nullptr; }
+
+  // ---- what the host tells. `now`: the engine's clock, where the policy has a budget of seconds.
+  void pool(int iteration, const std::vector<PoolPrompt>& prompts);
+  void begun(const std::vector<std::string>& prompts, std::optional<double> now);
+  void turn(RolloutRef rollout, const Turn& turn, bool with_observation, std::optional<double> now);
+  void ended(RolloutRef rollout, const Ending& ending, std::optional<double> now);
+  void shape_group(const MicroBatch& group);
+  void shape(const MicroBatch& batch);
+
+  // ---- what the engine makes of it
 
   // The text of one JSON object with `k` and `it`.
   void append(std::string record);

@@ -17,7 +17,7 @@ using lang::Point;
 LiveEngine::LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy)
     : settings_(settings),
       trust_(settings.holdout, settings.pause_below, settings.seed),
-      last_event_(std::chrono::steady_clock::now()) {
+      last_event_(now()) {
   if (!policy) return;
   swaps_.current = std::make_shared<Version>(0, std::move(policy));
   enter(swaps_.current);
@@ -82,7 +82,8 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
-  last_event_ = std::chrono::steady_clock::now();  // time between iterations is the optimiser's, not a rollout's
+  last_event_ = now();
+  audit_.begun(prompts, event_time());
   iteration_ = iteration;
   in_iteration_ = true;
   closed_told_ = false;

@@ -34,4 +34,16 @@ bool is_sealed(std::string_view line) {
   return rest.starts_with(mark) && rest.substr(mark.size(), digits) == math::crc32c_hex(body);
 }
 
+void LineChain::add(std::string_view sealed) { checksums_ += sealed.substr(sealed.size() - tail.size() - digits, digits); }
+
+std::string LineChain::sum() {
+  restart(math::sha256_hex(sum_ + checksums_));
+  return sum_;
+}
+
+void LineChain::restart(std::string sum) {
+  sum_ = std::move(sum);
+  checksums_.clear();
+}
+
 }  // namespace allot::engine

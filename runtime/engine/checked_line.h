@@ -16,4 +16,18 @@ std::string dump(const nlohmann::ordered_json& json);
 std::string seal(std::string object);
 bool is_sealed(std::string_view line);
 
+// A sum over lines in their order. A line may be changed and sealed anew, or taken out: then it is sound by itself, and
+// only the sum tells.
+class LineChain {
+ public:
+  void add(std::string_view sealed);  // a line that is_sealed() accepts
+  // SHA-256 over the sum before and the checksums of what was added since; the next one continues from it.
+  std::string sum();
+  void restart(std::string sum = "");
+
+ private:
+  std::string sum_;
+  std::string checksums_;
+};
+
 }  // namespace allot::engine

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,9 @@ struct Settings {
   bool native = true;        // compile in the background and change over from the evaluator when ready
   bool has_raw_reward = false;
   Abilities host;            // what the driver can do
+  // Seconds since any moment, for budgets of seconds; empty: a steady clock, which no change of the date moves. Going
+  // back counts as no time.
+  std::function<double()> clock;
 };
 
 // The rollouts of one forward and backward pass, or those of one group, before the loss. All vectors are as long as

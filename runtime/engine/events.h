@@ -49,6 +49,7 @@ struct PoolPrompt {
   std::string key;
   std::string category;                  // empty: none; such prompts share one
   std::map<std::string, double> inputs;  // by the name of `input NAME: … per prompt`; truths as 0 or 1
+  friend bool operator==(const PoolPrompt&, const PoolPrompt&) = default;
 };
 
 // What a driver can do beside starting, stopping and training: a policy that asks for more is refused before the run.

@@ -80,6 +80,7 @@ JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   file_ = std::exchange(other.file_, -1);
   written_ = other.written_;
   buffer_ = std::move(other.buffer_);
+  chain_ = std::move(other.chain_);
   behind_ = std::move(other.behind_);
   return *this;
 }
@@ -105,7 +106,9 @@ void JournalWriter::close() {
 }
 
 void JournalWriter::append(std::string record) {
-  buffer_ += seal(std::move(record));
+  const std::string line = seal(std::move(record));
+  chain_.add(line);
+  buffer_ += line;
   buffer_ += '\n';
 }
 
@@ -156,25 +159,31 @@ Result<void> replace_file(const std::filesystem::path& file, std::string_view te
 
 namespace {
 
-// One segment. `whole` tells whether the line ended with a line end.
+std::string place_of(const std::filesystem::path& file, std::int64_t number) {
+  return fmt::format("{}:{}", (file.parent_path().filename() / file.filename()).string(), number);
+}
+
+// `whole` tells whether the line ended with a line end.
 void read_line(const std::string& line, bool whole, const std::filesystem::path& file, std::int64_t number,
-               JournalProblems& problems, const std::function<void(const nlohmann::ordered_json&)>& use) {
+               JournalProblems& problems, const std::function<void(const JournalLine&)>& use) {
   if (is_sealed(line)) {
     const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (!record.is_discarded()) return use(record);
+    if (!record.is_discarded()) return use({file, number, line, record});
   }
   if (!whole) {
     ++problems.cut_lines;
     return;
   }
   problems.damaged.push_back(
-      fmt::format("{}:{}: the line is damaged: its checksum does not fit.", file.string(), number));
+      fmt::format("{}: the line is damaged: its checksum does not fit.", place_of(file, number)));
 }
 
 }  // namespace
 
-Result<JournalProblems> read_journal(const std::filesystem::path& folder,
-                                     const std::function<void(const nlohmann::ordered_json&)>& use) {
+std::string JournalLine::place() const { return place_of(file, number); }
+
+Result<JournalProblems> read_lines(const std::filesystem::path& folder,
+                                   const std::function<void(const JournalLine&)>& use) {
   const std::vector<std::filesystem::path> files = segments(folder);
   if (files.empty()) return Error{"There is no journal in " + folder.string() + ".", "give the folder of a run"};
   JournalProblems problems;
@@ -187,6 +196,11 @@ Result<JournalProblems> read_journal(const std::filesystem::path& folder,
     }
   }
   return problems;
+}
+
+Result<JournalProblems> read_journal(const std::filesystem::path& folder,
+                                     const std::function<void(const nlohmann::ordered_json&)>& use) {
+  return read_lines(folder, [&](const JournalLine& line) { use(line.record); });
 }
 
 }  // namespace allot::engine

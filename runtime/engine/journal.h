@@ -17,6 +17,7 @@
 
 #include "common/result.h"
 #include "runtime/engine/background.h"
+#include "runtime/engine/checked_line.h"
 
 namespace allot::engine {
 
@@ -36,6 +37,8 @@ class JournalWriter {
 
   // `record` is the text of one JSON object.
   void append(std::string record);
+  // Of all lines since this writer was opened; see LineChain.
+  std::string sum() { return chain_.sum(); }
   // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
   // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
   // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is written in the
@@ -53,6 +56,7 @@ class JournalWriter {
   int file_ = -1;
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
+  LineChain chain_;
   std::unique_ptr<Background> behind_;  // syncs and replaces
 };
 
@@ -71,7 +75,18 @@ struct JournalProblems {
   int cut_lines = 0;                 // last lines of segments that end in the middle
 };
 
+// A good record, with its place.
+struct JournalLine {
+  const std::filesystem::path& file;
+  std::int64_t number = 0;  // from 1
+  std::string_view text;
+  const nlohmann::ordered_json& record;
+  std::string place() const;  // "journal/000001.jsonl:17"
+};
+
 // Calls `use` for every good record in order. An error says that there is no journal, or that it cannot be read.
+Result<JournalProblems> read_lines(const std::filesystem::path& folder,
+                                   const std::function<void(const JournalLine&)>& use);
 Result<JournalProblems> read_journal(const std::filesystem::path& folder,
                                      const std::function<void(const nlohmann::ordered_json&)>& use);
 

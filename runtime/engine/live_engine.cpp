@@ -1,6 +1,7 @@
 #include "runtime/engine/live_engine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "runtime/engine/stopwatch.h"
@@ -81,6 +82,9 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
+  const LiveGroup* const known = find(ref.group);
+  const bool observes = known != nullptr && known->version && known->version->plan.observations;
+  audit_.turn(ref, turn, observes, event_time());
   LiveGroup* group = running(ref);
   Orders orders;
   if (group == nullptr) return orders;
@@ -113,6 +117,7 @@ Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
+  audit_.ended(ref, ending, event_time());
   LiveGroup* group = running(ref);
   Orders orders;
   if (group == nullptr) return orders;
@@ -150,11 +155,22 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   run_.most_reward = std::max(run_.most_reward.value_or(judged), judged);
 }
 
+double LiveEngine::now() const {
+  if (settings_.clock) return settings_.clock();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Time between iterations is the optimiser's.
 void LiveEngine::charge_seconds() {
-  if (ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
-  ledger_.seconds_passed(std::chrono::duration<double>(now - last_event_).count());
-  last_event_ = now;
+  if (!in_iteration_ || ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
+  const double time = now();
+  ledger_.seconds_passed(std::max(0.0, time - last_event_));
+  last_event_ = time;
+}
+
+// For the journal, where time decides anything.
+std::optional<double> LiveEngine::event_time() const {
+  return ledger_.account(lang::BaseUnit::Seconds) == nullptr ? std::nullopt : std::optional(last_event_);
 }
 
 // Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.

@@ -4,7 +4,6 @@
 // (budget), StateStore and Pool (memory over iterations), Trust (holdout and shadow), Audit (journal).
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +63,9 @@ class LiveEngine final : public Engine {
   const Pool& pool() const { return pool_; }
   const StateStore& store() const { return store_; }
 
+  // For a replay: the journal's records, from now on, as texts of JSON objects.
+  void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
+
   // For scenarios: what is remembered, and every answer that concerns a group, as it is given.
   StateStore& state() { return store_; }
   using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
@@ -77,7 +79,9 @@ class LiveEngine final : public Engine {
   LiveGroup* running(RolloutRef ref);
   void record_ending(LiveGroup& group, int sample, const Ending& ending);
   Result<Orders> finish_event(Orders orders);
+  double now() const;
   void charge_seconds();
+  std::optional<double> event_time() const;
   bool any_runs();
 
   // ---- decision points (deciding.cpp)
@@ -235,8 +239,8 @@ class LiveEngine final : public Engine {
   std::shared_ptr<const std::string> snapshot_;
   std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;
-  std::chrono::steady_clock::time_point last_event_;
   std::shared_ptr<TokenLoss> token_loss_;  // of this iteration
+  double last_event_ = 0;  // by now()
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   mutable std::mutex mutex_;

@@ -19,6 +19,7 @@ Result<void> LiveEngine::set_pool(std::vector<PoolPrompt> prompts) {
       return Error{"The pool holds the prompt " + prompt.key + " twice.", "give each prompt one name"};
     }
   }
+  if (prompts != pool_.prompts()) audit_.pool(iteration_, prompts);
   pool_.assign(std::move(prompts));
   return {};
 }

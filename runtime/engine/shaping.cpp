@@ -79,6 +79,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
+  if (!handlers.empty()) audit_.shape_group(batch);
   std::vector<double> by_sample(group->log.rollouts.size(), or_nan(std::nullopt));
   std::vector<std::size_t> places;
   std::vector<std::optional<double>> rewards;
@@ -106,6 +107,7 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
   if (handlers.empty() || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
+  audit_.shape(batch);
   MicroFacts micro;
   BatchFacts prompts;
   std::vector<int> groups;

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/math/checksum.h"
+
 namespace allot::engine::bench {
 
 Course steady(int turns, std::optional<double> reward, const std::string& action) {
@@ -21,7 +23,7 @@ std::shared_ptr<Policy> policy_of(const std::string& text, const std::map<std::s
   INFO(lang::render_all(diagnostics, *source));
   REQUIRE(checked);
   REQUIRE_FALSE(diagnostics.has_errors());
-  checked->hash = "hash of " + checked->name;
+  checked->hash = math::sha256_hex(lang::hashed_text(*source));
   auto parameters = lang::bind(*checked, set);
   REQUIRE(parameters);
   auto program = std::make_shared<const lang::Program>(*std::move(checked));

@@ -1,10 +1,6 @@
 // The journal: everything is there, damage is named to the line, and the story is told from it alone.
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -14,39 +10,20 @@
 #include "runtime/engine/journal.h"
 #include "runtime/engine/story.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
 using bench::Course;
 using bench::Driver;
 using bench::engine_of;
+using bench::Folder;
 using bench::prompts;
 using bench::settings;
 using bench::steady;
 namespace fs = std::filesystem;
 
 namespace {
-
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / fmt::format("allot_journal_{}_{}", ::getpid(), ++count_)) { fs::remove_all(path_); }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-  fs::path segment(int number) const { return path_ / "journal" / fmt::format("{:06}.jsonl", number); }
-
- private:
-  static inline int count_ = 0;
-  fs::path path_;
-};
-
-std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-void write(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
 const char* const selective = R"(
 policy selective_rollout
@@ -126,17 +103,17 @@ TEST_CASE("the state is on disk after each barrier and restores") {
   const Folder folder;
   play(folder, 2);
   auto engine = engine_of(selective, settings(2, 4));
-  REQUIRE(engine->restore(read(folder.path() / "state.json")));
+  REQUIRE(engine->restore(bench::read_file(folder.path() / "state.json")));
   CHECK_FALSE(fs::exists(folder.path() / "state.json.new"));
 }
 
 TEST_CASE("a last line that was cut off is left out; a damaged line is named by file and number") {
   const Folder folder;
   play(folder, 1);
-  const std::string whole = read(folder.segment(1));
+  const std::string whole = bench::read_file(folder.segment(1));
   const auto lines = std::count(whole.begin(), whole.end(), '\n');
   SECTION("cut") {
-    write(folder.segment(1), whole.substr(0, whole.size() - 20));
+    bench::write_file(folder.segment(1), whole.substr(0, whole.size() - 20));
     int good = 0;
     auto problems = read_journal(folder.path() / "journal", [&](const auto&) { ++good; });
     REQUIRE(problems);
@@ -148,7 +125,7 @@ TEST_CASE("a last line that was cut off is left out; a damaged line is named by 
     std::string damaged = whole;
     const std::size_t third = damaged.find('\n', damaged.find('\n') + 1) + 1;
     damaged[third + 10] = damaged[third + 10] == 'x' ? 'y' : 'x';
-    write(folder.segment(1), damaged);
+    bench::write_file(folder.segment(1), damaged);
     int good = 0;
     auto problems = read_journal(folder.path() / "journal", [&](const auto&) { ++good; });
     REQUIRE(problems);

@@ -1,0 +1,131 @@
+#include "runtime/engine/asking_again.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/engine/answer_text.h"
+#include "runtime/engine/policy_record.h"
+#include "runtime/engine/verdict.h"
+
+namespace allot::engine {
+
+using Json = nlohmann::ordered_json;
+using lang::Cell;
+
+AskingAgain::AskingAgain(std::shared_ptr<const Policy> policy) : policy_(std::move(policy)) {}
+
+namespace {
+
+const Json& element(const Json& list, std::size_t at, std::size_t count) {
+  if (list.size() != count) throw std::invalid_argument("the number of values is not that of the handler's reads");
+  return list.at(at);
+}
+
+// A handler of a barrier sees what it wrote before.
+bool at_barrier(const lang::Handler& handler) {
+  return handler.point == lang::Point::Update || handler.point == lang::Point::Epoch;
+}
+
+}  // namespace
+
+void AskingAgain::read_sizes(const lang::Handler& handler, const RecordedFrame& frame) {
+  sizes_.fill(0);
+  if (!frame.sizes.is_null()) {
+    sizes_ = frame.sizes.get<std::array<std::int64_t, lang::scope_count>>();
+    return;
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    sizes_[static_cast<std::size_t>(handler.columns[i].scope)] = static_cast<std::int64_t>(columns_[i].size());
+  }
+}
+
+// How many keys of a kind the question can speak of: each stands as a position in some read or column.
+std::int64_t AskingAgain::keys_seen(const lang::Handler& handler, lang::Base base) const {
+  std::int64_t most = 0;
+  const auto see = [&](const Cell& cell) {
+    if (cell.defined) most = std::max(most, cell.integer() + 1);
+  };
+  for (std::size_t i = 0; i < reads_.size(); ++i) {
+    if (handler.reads[i].type.base == base) see(reads_[i]);
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (handler.columns[i].type.base == base) std::for_each(columns_[i].begin(), columns_[i].end(), see);
+  }
+  return std::max<std::int64_t>(1, most);
+}
+
+// States that the handler does not look at are not recorded; it may still write them.
+void AskingAgain::read_states(const lang::Handler& handler, const RecordedFrame& frame, bool of_group) {
+  const std::vector<lang::State>& states = policy_->program().states;
+  const std::vector<std::int32_t> read = states_read(handler);
+  before_.assign(states.size(), {});
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    std::int64_t keys = 1;
+    if (!of_group && states[i].scope == lang::StateScope::Prompt) keys = keys_seen(handler, lang::Base::Prompt);
+    if (!of_group && states[i].scope == lang::StateScope::Category) keys = keys_seen(handler, lang::Base::Category);
+    for (; keys > 0; --keys) before_[i].insert(before_[i].end(), states[i].initial.begin(), states[i].initial.end());
+  }
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const auto index = static_cast<std::size_t>(read[i]);
+    before_[index].clear();
+    for (const Json& value : element(frame.states, i, read.size())) {
+      before_[index].push_back(read_cell(value, states[index].type));
+    }
+    if (before_[index].empty() || before_[index].size() % states[index].initial.size() != 0) {
+      throw std::invalid_argument("state " + states[index].name + " has not the size of its type");
+    }
+  }
+  after_ = before_;
+  state_views_.clear();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto size = static_cast<std::int64_t>(before_[i].size()) / states[i].type.cells();
+    state_views_.push_back({before_[i].data(), at_barrier(handler) ? before_[i].data() : after_[i].data(), size});
+  }
+}
+
+void AskingAgain::read_frame(const lang::Handler& handler, const RecordedFrame& frame, bool of_group) {
+  reads_.clear();
+  for (std::size_t i = 0; i < handler.reads.size(); ++i) {
+    reads_.push_back(read_cell(element(frame.reads, i, handler.reads.size()), handler.reads[i].type));
+  }
+  columns_.assign(handler.columns.size(), {});
+  column_views_.clear();
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (const Json& value : element(frame.columns, i, columns_.size())) {
+      columns_[i].push_back(read_cell(value, handler.columns[i].type));
+    }
+    column_views_.push_back({columns_[i].data(), static_cast<std::int64_t>(columns_[i].size())});
+  }
+  read_sizes(handler, frame);
+  // The evaluator trusts the sizes of its frame, a record may say anything.
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (sizes_[static_cast<std::size_t>(handler.columns[i].scope)] == column_views_[i].size) continue;
+    throw std::invalid_argument(handler.columns[i].text + " has not the size of its scope");
+  }
+  read_states(handler, frame, of_group);
+}
+
+Json AskingAgain::ask(int index, const RecordedFrame& frame, bool of_group) {
+  const lang::Program& program = policy_->program();
+  const lang::Handler& handler = program.handlers.at(static_cast<std::size_t>(index));
+  read_frame(handler, frame, of_group);
+  answer_.prepare(program, handler);
+  scratch_.reset();
+  const compiler::Frame asked{policy_->parameters().data(), reads_.data(),       column_views_.data(),
+                              sizes_.data(),                state_views_.data(), &scratch_};
+  policy_->executable().decide(index, asked, answer_.outcome);
+  const Verdict verdict = resolve(program, handler, answer_, {});
+  std::optional<FaultPlace> fault;
+  if (answer_.outcome.fault != compiler::FaultKind::None) {
+    fault = FaultPlace{answer_.outcome.fault, place_of(program, handler, answer_.outcome.fault_node)};
+  }
+  changed_nothing_ = changes_nothing(verdict) && !fault;
+  JsonText text;
+  text.begin_object();
+  put_answer(text, handler, verdict, answer_, fault);
+  return Json::parse(text.end_object().text());
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,79 @@
+#include "runtime/engine/record_rows.h"
+
+#include <fmt/format.h>
+
+namespace allot::engine {
+
+using Json = nlohmann::ordered_json;
+
+RowMaker::RowMaker(Use use)
+    : use_(std::move(use)),
+      reader_([this](const Answered& answered, const RecordedPolicy& policy) { answer(answered, policy); },
+              [this](const Json& record) { other(record); }) {}
+
+void RowMaker::answer(const Answered& answered, const RecordedPolicy& policy) {
+  RecordRow row;
+  row.kind = "decision";
+  row.iteration = answered.iteration;
+  row.group = answered.group;
+  row.sample = answered.sample;
+  row.turn = answered.turn;
+  if (const auto found = prompts_.find(answered.group); found != prompts_.end()) row.prompt = found->second;
+  const Json& handler = policy.handler(answered);
+  row.point = handler.at("text").get<std::string>();
+  row.policy = policy.hash();
+  row.rule = policy.where(answered);
+  row.verdict = policy.verdict(answered);
+  row.carried = answered.carried;
+  row.reason = policy.reason(answered);
+  if (answered.record.contains("fault")) {
+    const Json& fault = answered.record.at("fault");
+    row.fault = fmt::format("{} at {}", fault.at("kind").get<std::string>(), fault.at("where").get<std::string>());
+  }
+  row.changed = answered.changed;
+  for (const char* part : {"reads", "columns"}) {
+    for (std::size_t i = 0; i < handler.at(part).size(); ++i) {
+      row.reads[handler.at(part)[i].get<std::string>()] = answered.record.at(part)[i];
+    }
+  }
+  row.record = answered.record;
+  row.record.erase("crc");
+  use_(row);
+}
+
+void RowMaker::other(const Json& record) {
+  RecordRow row;
+  row.kind = record.at("k").get<std::string>();
+  row.iteration = record.value("it", -1);
+  if (record.contains("g") && record.at("g").is_number()) row.group = record.at("g").get<int>();
+  if (row.kind == "open") prompts_[row.group] = record.at("prompt").get<std::string>();
+  if (record.contains("prompt")) {
+    row.prompt = record.at("prompt").get<std::string>();
+  } else if (const auto found = prompts_.find(row.group); found != prompts_.end()) {
+    row.prompt = found->second;
+  }
+  if (row.kind == "close") {
+    row.fate = record.at("fate").get<std::string>();
+    row.rule = record.at("rule").get<std::string>();
+    row.reason = record.at("reason").get<std::string>();
+  }
+  row.record = record;
+  row.record.erase("crc");
+  use_(row);
+}
+
+Result<JournalProblems> read_rows(const std::filesystem::path& run_folder, const RowMaker::Use& use) {
+  RowMaker maker(use);
+  return read_records(run_folder, maker.reader());
+}
+
+bool RowFilter::accepts(const RecordRow& row) const {
+  if (iterations && (row.iteration < iterations->first || row.iteration > iterations->second)) return false;
+  if (group && row.group != *group) return false;
+  if (prompt && row.prompt != *prompt) return false;
+  if (kind && row.kind != *kind) return false;
+  if (!rule) return true;
+  return row.rule == *rule || row.rule.ends_with(":" + *rule) || row.rule.ends_with("/" + *rule);
+}
+
+}  // namespace allot::engine

@@ -1,0 +1,180 @@
+#include "runtime/engine/records.h"
+
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "lang/program.h"
+
+namespace allot::engine {
+
+using Json = nlohmann::ordered_json;
+
+std::string show_value(const Json& value) {
+  lang::Type type;
+  if (value.is_null()) return lang::show(lang::Cell::undefined(), type);
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) {
+    type.base = lang::Base::Bool;
+    return lang::show(lang::Cell::of(value.get<bool>()), type);
+  }
+  if (value.is_number_integer()) {
+    type.base = lang::Base::Int;
+    return lang::show(lang::Cell::of(value.get<std::int64_t>()), type);
+  }
+  if (value.is_number()) return lang::show(lang::Cell::of(value.get<double>()), type);
+  if (value.is_array() && value.size() == 2) {
+    type.base = lang::Base::Beta;
+    return lang::show(lang::Cell::beta(value[0].get<double>(), value[1].get<double>()), type);
+  }
+  return value.dump();
+}
+
+std::string show_values(const Json& values) {
+  std::string text;
+  for (const Json& value : values) text += (text.empty() ? "" : ", ") + show_value(value);
+  return "[" + text + "]";
+}
+
+const Json& RecordedPolicy::handler(const Answered& answered) const {
+  return policy_.at("handlers").at(static_cast<std::size_t>(answered.handler));
+}
+
+const Json* RecordedPolicy::rule(const Answered& answered) const {
+  if (answered.rule < 0) return nullptr;
+  return &handler(answered).at("rules").at(static_cast<std::size_t>(answered.rule));
+}
+
+std::string RecordedPolicy::point(const Answered& answered) const {
+  return "on " + handler(answered).at("text").get<std::string>();
+}
+
+std::string RecordedPolicy::where(const Answered& answered) const {
+  const Json* const found = rule(answered);
+  if (found == nullptr) return "";
+  if (found->contains("where")) return found->at("where").get<std::string>();
+  return fmt::format("{}:{}", policy_.at("file").get<std::string>(), found->at("line").get<int>());
+}
+
+std::string RecordedPolicy::source_line(const Answered& answered) const {
+  const Json* const found = rule(answered);
+  if (found == nullptr) return "";
+  std::string line;
+  if (found->contains("text")) {
+    line = found->at("text").get<std::string>();
+  } else {
+    std::istringstream lines(policy_.at("source").get<std::string>());
+    for (int number = found->at("line").get<int>(); number > 0; --number) std::getline(lines, line);
+  }
+  const std::size_t start = line.find_first_not_of(" \t");
+  return start == std::string::npos ? "" : line.substr(start);
+}
+
+std::string RecordedPolicy::reason(const Answered& answered) const {
+  const Json* const found = rule(answered);
+  if (found == nullptr) return "";
+  const Json holes = answered.record.value("holes", Json::array());
+  std::string text;
+  for (const Json& part : found->at("because")) {
+    if (part.is_string()) {
+      text += part.get<std::string>();
+    } else if (part.get<std::size_t>() < holes.size()) {
+      text += show_value(holes[part.get<std::size_t>()]);
+    }
+  }
+  return text;
+}
+
+std::string RecordedPolicy::verdict(const Answered& answered) const {
+  if (answered.record.contains("verdict")) return answered.record.at("verdict").get<std::string>();
+  const Json* const found = rule(answered);
+  return found == nullptr ? "no rule held" : found->at("verdict").get<std::string>();
+}
+
+void RecordReader::read(const Json& record) {
+  const std::string kind = record.at("k").get<std::string>();
+  if (kind == "run") {
+    policies_.clear();
+    if (!record.at("policy").is_null()) policies_.emplace(0, RecordedPolicy(record.at("policy")));
+  }
+  if (kind == "version") policies_.insert_or_assign(record.at("v").get<int>(), RecordedPolicy(record.at("policy")));
+  const auto policy = policies_.find(record.value("v", 0));
+  if (policy != policies_.end() && kind == "ask") {
+    read_answer(record, policy->second);
+  } else if (policy != policies_.end() && kind == "same") {
+    unpack(record, policy->second);
+  } else {
+    other_(record);
+  }
+}
+
+void RecordReader::unpack(const Json& rows, const RecordedPolicy& policy) {
+  for (std::size_t i = 0; i < rows.at("g").size(); ++i) {
+    Answered answered;
+    answered.iteration = rows.at("it").get<int>();
+    answered.group = rows.at("g")[i].get<int>();
+    answered.sample = rows.contains("s") ? rows.at("s")[i].get<int>() : -1;
+    answered.handler = rows.at("h").get<int>();
+    answered.rule = rows.at("r").get<int>();
+    answered.turn = rows.at("t")[i].get<int>();
+    answered.carried = rows.at("c")[i].get<std::string>();
+    answered.changed = false;
+    for (const char* part : {"reads", "columns", "states"}) answered.record[part] = rows.at(part)[i];
+    answer_(answered, policy);
+  }
+}
+
+void RecordReader::read_answer(const Json& record, const RecordedPolicy& policy) {
+  Answered answered;
+  answered.iteration = record.at("it").get<int>();
+  answered.group = record.at("g").get<int>();
+  answered.sample = record.value("s", -1);
+  answered.handler = record.at("h").get<int>();
+  answered.turn = record.at("t").get<int>();
+  answered.rule = record.at("r").get<int>();
+  answered.carried = record.at("c").get<std::string>();
+  answered.record = record;
+  answer_(answered, policy);
+}
+
+namespace {
+
+// For the n-th `begin` of the journal, whether it is the last telling of its iteration: by iteration, that n.
+Result<std::map<int, int>> last_tellings(const std::filesystem::path& folder) {
+  std::map<int, int> last;
+  int begins = 0;
+  auto read = read_journal(folder, [&](const Json& record) {
+    if (record.at("k") == "begin") last[record.at("it").get<int>()] = begins++;
+    if (record.at("k") == "resume") last.erase(last.lower_bound(record.at("it").get<int>()), last.end());
+  });
+  if (!read) return read.error();
+  return last;
+}
+
+}  // namespace
+
+Result<JournalProblems> read_records(const std::filesystem::path& run_folder, RecordReader& reader) {
+  const std::filesystem::path folder = run_folder / "journal";
+  try {
+    auto last = last_tellings(folder);
+    if (!last) return last.error();
+    int begins = -1;
+    bool counts = true;
+    return read_journal(folder, [&](const Json& record) {
+      const std::string kind = record.at("k").get<std::string>();
+      if (kind == "begin") {
+        ++begins;
+        const auto found = last->find(record.at("it").get<int>());
+        counts = found != last->end() && found->second == begins;
+      }
+      if (counts || kind == "run" || kind == "version") reader.read(record);
+    });
+  } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it
+    const std::string what =
+        fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what());
+    return Error{what, "read it with the program that wrote it"};
+  }
+}
+
+}  // namespace allot::engine

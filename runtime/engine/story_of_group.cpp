@@ -1,0 +1,170 @@
+// The story of one group.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runtime/engine/story.h"
+
+namespace allot::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json answer_json(const Answered& answered, const RecordedPolicy& policy) {
+  Json json;
+  json["iteration"] = answered.iteration;
+  json["group"] = answered.group < 0 ? Json(nullptr) : Json(answered.group);
+  if (answered.sample >= 0) json["sample"] = answered.sample;
+  json["point"] = policy.handler(answered).at("text");
+  json["turn"] = answered.turn;
+  json["verdict"] = policy.verdict(answered);
+  json["carried"] = answered.carried;
+  json["rule"] = policy.where(answered);
+  json["reason"] = policy.reason(answered);
+  Json reads = Json::object();
+  const Json& handler = policy.handler(answered);
+  for (std::size_t i = 0; i < handler.at("reads").size(); ++i) {
+    reads[handler.at("reads")[i].get<std::string>()] = answered.record.at("reads")[i];
+  }
+  for (std::size_t i = 0; i < handler.at("columns").size(); ++i) {
+    reads[handler.at("columns")[i].get<std::string>()] = answered.record.at("columns")[i];
+  }
+  json["reads"] = std::move(reads);
+  if (answered.record.contains("fault")) json["fault"] = answered.record.at("fault");
+  return json;
+}
+
+std::string fault_words(const Answered& answered) {
+  if (!answered.record.contains("fault")) return "";
+  const Json& fault = answered.record.at("fault");
+  return fmt::format(" FAULT {} at {}", fault.at("kind").get<std::string>(), fault.at("where").get<std::string>());
+}
+
+std::string answer_paragraph(const Answered& answered, const RecordedPolicy& policy) {
+  const Json& handler = policy.handler(answered);
+  const std::string reason = policy.reason(answered);
+  std::string text = fmt::format("{}: {}{}{}{}\n", policy.point(answered), policy.verdict(answered),
+                                 reason.empty() ? "" : " because \"" + reason + "\"", carried_words(answered.carried),
+                                 fault_words(answered));
+  if (answered.rule >= 0) text += fmt::format("    {}  {}\n", policy.where(answered), policy.source_line(answered));
+  for (std::size_t i = 0; i < handler.at("reads").size(); ++i) {
+    text += fmt::format("    {} = {}\n", handler.at("reads")[i].get<std::string>(),
+                        show_value(answered.record.at("reads")[i]));
+  }
+  for (std::size_t i = 0; i < handler.at("columns").size(); ++i) {
+    text += fmt::format("    {} = {}\n", handler.at("columns")[i].get<std::string>(),
+                        show_values(answered.record.at("columns")[i]));
+  }
+  for (std::size_t i = 0; i < answered.record.at("states").size(); ++i) {
+    text += fmt::format("    state {} = {}\n", handler.at("states")[i].get<std::string>(),
+                        show_values(answered.record.at("states")[i]));
+  }
+  return text;
+}
+
+struct Told {
+  int iteration = 0;
+  int order = 0;  // a turn; of what befalls a whole group, after all turns
+  std::string words;
+  Json json;
+};
+
+std::string open_line(const Json& record) {
+  const auto number = [&](const char* member) { return record.at(member).get<int>(); };
+  return fmt::format("group {}: prompt {}, iteration {}, slot {}, round {}{}, {} rollouts planned\n", number("g"),
+                     record.at("prompt").get<std::string>(), number("it"), number("slot"), number("round"),
+                     number("round") > 1 ? " (a refill)" : "", number("planned"));
+}
+
+std::string close_lines(const Json& record) {
+  const std::string rule = record.at("rule").get<std::string>();
+  const std::string reason = record.at("reason").get<std::string>();
+  std::string text = fmt::format("fate: {}{}{}\n", record.at("fate").get<std::string>(),
+                                 rule.empty() ? "" : " by " + rule, reason.empty() ? "" : " because " + reason);
+  if (record.at("cut_by_budget").get<bool>()) text += "    the budget could not cover all of its rollouts and turns\n";
+  if (record.at("held_out").get<bool>()) text += "    held out: it ran to its end although a stop was said\n";
+  if (!record.at("subset").empty()) {
+    text += fmt::format("    samples {} are trained on, normalized over the {}\n", record.at("subset").dump(),
+                        record.at("normalize").get<std::string>());
+  }
+  for (std::size_t i = 0; i < record.at("status").size(); ++i) {
+    text += fmt::format("    rollout {}: {}, {} turns, {} tokens, reward {}\n", i,
+                        record.at("status")[i].get<std::string>(), record.at("turns")[i].get<int>(),
+                        record.at("tokens")[i].get<std::int64_t>(), show_value(record.at("reward")[i]));
+  }
+  return text;
+}
+
+std::tuple<int, int, int> place_of(const Json& opened) {
+  return {opened.at("it").get<int>(), opened.at("slot").get<int>(), opened.at("round").get<int>()};
+}
+
+}  // namespace
+
+Result<std::string> tell_group(const std::filesystem::path& run_folder, int group, StoryFormat format) {
+  std::string opened, closed;
+  std::vector<Told> told;
+  Json json = {{"group", group}};
+  std::tuple<int, int, int> refill{-1, -1, -1};  // iteration, slot and round of the group that would come after it
+  bool found = false;
+  int last_group = -1;
+  const auto answer = [&](const Answered& answered, const RecordedPolicy& policy) {
+    if (answered.group != group) return;
+    told.push_back({answered.iteration, answered.turn, answer_paragraph(answered, policy), answer_json(answered, policy)});
+  };
+  const auto other = [&](const Json& record) {
+    const std::string kind = record.at("k").get<std::string>();
+    const bool event = kind != "evict" && !event_words(record).empty();
+    if (event && record.value("g", -1) == group) {
+      Json plain = record;
+      plain.erase("crc");
+      const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();
+      told.push_back({record.at("it").get<int>(), order,
+                      fmt::format("iteration {}: {}\n", record.at("it").get<int>(), event_words(record)), std::move(plain)});
+    }
+    if (kind != "open" && kind != "close") return;
+    last_group = std::max(last_group, record.at("g").get<int>());
+    if (kind == "open" && found && place_of(record) == refill) {
+      closed += fmt::format("slot {} was filled again by group {}, prompt {}\n", std::get<1>(refill),
+                            record.at("g").get<int>(), record.at("prompt").get<std::string>());
+      json["refilled_by"] = record.at("g");
+    }
+    if (record.at("g") != group) return;
+    if (kind == "open") {
+      refill = place_of(record);
+      ++std::get<2>(refill);
+    }
+    found = true;
+    Json plain = record;
+    plain.erase("crc");
+    json[kind] = std::move(plain);
+    (kind == "open" ? opened : closed) = kind == "open" ? open_line(record) : close_lines(record);
+  };
+  RecordReader reader(answer, other);
+  auto problems = read_records(run_folder, reader);
+  if (!problems) return problems.error();
+  if (!found) {
+    return Error{fmt::format("The journal of {} tells of no group {}.", run_folder.string(), group),
+                 last_group >= 0 ? fmt::format("its groups go up to {}", last_group)
+                                 : "no group was closed in this run"};
+  }
+  // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
+  std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
+    return std::pair(a.iteration, a.order) < std::pair(b.iteration, b.order);
+  });
+  std::string decisions;
+  json["decisions"] = Json::array();
+  for (Told& each : told) {
+    decisions += each.words;
+    json["decisions"].push_back(std::move(each.json));
+  }
+  if (format == StoryFormat::Json) return json.dump() + "\n";
+  if (decisions.empty()) decisions = "the policy was not asked about this group\n";
+  return opened + decisions + closed + tell_problems(*problems);
+}
+
+}  // namespace allot::engine
