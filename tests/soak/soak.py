@@ -1,0 +1,104 @@
+"""The long runs of what CI tries in short: `./dev soak [PART …]`.
+
+  ledger     random events of the ledger against a plain model (--events, 10 million)
+  kills      kill -9 at random moments (--kills, 200), with and without a filesystem's bad manners
+  starving   a full disk, a folder that cannot be written, a damaged and a missing segment
+  state      a million prompts of state (--prompts): memory and the time of a barrier
+  swaps      thousands of swaps with fresh compiles (--swaps): memory stays flat
+
+Each part tells its figures; the last line is JSON with all of them. The exit status is 1 where anything was lost."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import survival
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def figures(*words):
+    """The program's last line, which is JSON."""
+    answer = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    sys.stderr.write(answer.stderr)
+    if answer.returncode != 0:
+        raise survival.Lost(f"{pathlib.Path(words[0]).name}: {answer.stdout}{answer.stderr}")
+    return json.loads(answer.stdout.strip().splitlines()[-1])
+
+
+def ledger(options):
+    told = figures(options.build / "tests/soak/ledger_soak", options.events)
+    print(f"ledger: {told['events']} events in {told['seconds']} s, each as the model says; {told['crashes']} crashes")
+    return told
+
+
+def kills(options):
+    driver, allot = options.build / "tests/soak/run_driver", options.build / "allot"
+    shim = options.build / "tests/soak/libbad_filesystem.so"
+    begin = time.monotonic()
+    plain = survival.kills(survival.Driver(driver, allot), options.kills)
+    manners = survival.kills(survival.Driver(driver, allot, {"LD_PRELOAD": str(shim)}), max(1, options.kills // 10), seed=2)
+    told = {name: plain[name] + manners[name] for name in plain}
+    print(f"kills: {told['kills']} survived in {told['runs']} runs, {told['iterations']} acknowledged iterations, nothing lost "
+          f"({time.monotonic() - begin:.0f} s)")
+    return told
+
+
+def starving(options):
+    driver = survival.Driver(options.build / "tests/soak/run_driver", options.build / "allot")
+    told = {**survival.small_files(driver), **survival.read_only(driver), **survival.damaged_segment(driver)}
+    for what, words in told.items():
+        print(f"starving: {what}: {words.splitlines()[0]}")
+    return told
+
+
+def state(options):
+    told = figures(options.build / "tests/soak/state_soak", options.prompts, 5)
+    print(f"state: {told['prompts']} prompts: {told['mib_with_state']} MiB at the end, {told['mib_peak']} at most, a barrier "
+          f"with its snapshot {told['barrier_s']} s")
+    return told
+
+
+def swaps(options):
+    program = options.build / "tests/engine/swap_soak"
+    if not program.exists():
+        print("swaps: this build has no swap_soak")
+        return {}
+    answer = subprocess.run([str(program), "memory", "--swaps", str(options.swaps)], capture_output=True, text=True)
+    print(answer.stdout, end="")
+    sys.stderr.write(answer.stderr)
+    if answer.returncode != 0:
+        raise survival.Lost("swaps: memory grew, or a decision was lost")
+    return {"swaps": options.swaps}
+
+
+PARTS = {"ledger": ledger, "kills": kills, "starving": starving, "state": state, "swaps": swaps}
+
+
+def main():
+    words = argparse.ArgumentParser(prog="./dev soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all where none is named")
+    words.add_argument("--build", type=pathlib.Path, default=HERE.parent.parent / "build")
+    words.add_argument("--events", type=int, default=10_000_000)
+    words.add_argument("--kills", type=int, default=200)
+    words.add_argument("--prompts", type=int, default=1_000_000)
+    words.add_argument("--swaps", type=int, default=5_000)
+    options = words.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        words.error(f"no such part: {', '.join(sorted(unknown))}")
+    told, lost = {}, []
+    for name in options.parts or PARTS:
+        try:
+            told[name] = PARTS[name](options)
+        except survival.Lost as problem:
+            lost.append(name)
+            print(f"{name}: LOST: {problem}")
+    print(json.dumps({"lost": lost, **told}))
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
