@@ -92,6 +92,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   replayed_.clear();
   tallies_ = {};
   messages_.clear();
+  first_failure_.clear();
   retired_.clear();
   enter(version_for_batch());
   for (Version* const version : versions_in_use()) version->judge.reset_counts();
@@ -388,6 +389,10 @@ void LiveEngine::warn_shaped_gate() {
 void LiveEngine::add_messages(IterationReport& report) {
   warn_without_hits();
   warn_shaped_gate();
+  if (!first_failure_.empty()) {
+    messages_.push_back(fmt::format("failures: {} rollouts ended in error, by timeout or aborted; the first was {}.",
+                                    tallies_.errors + tallies_.timeouts + tallies_.aborted, first_failure_));
+  }
   if (tallies_.starts_cut > 0 || tallies_.budget_stops > 0) {
     messages_.push_back(fmt::format("budget: {} rollouts could not be started and {} were ended early.",
                                     tallies_.starts_cut, tallies_.budget_stops));

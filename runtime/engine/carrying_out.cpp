@@ -1,6 +1,9 @@
 // Verdicts become orders, and ended groups get their fate.
 #include <algorithm>
+#include <map>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
 
@@ -136,6 +139,24 @@ void LiveEngine::free_place(LiveGroup& group, Orders& orders) {
   if (again && !rounds_together_) refill(group.log.slot, orders);
 }
 
+namespace {
+
+// ": 2 × timeout, 1 × error (the sandbox is gone)"; empty where none failed.
+std::string failures(const GroupLog& log) {
+  std::map<std::string_view, int> counts;
+  std::string cause;
+  for (const RolloutLog& rollout : log.rollouts) {
+    if (!rollout.left_out()) continue;
+    ++counts[name(rollout.status)];
+    if (cause.empty()) cause = rollout.cause;
+  }
+  std::string text;
+  for (const auto& [status, count] : counts) text += fmt::format("{} {} × {}", text.empty() ? ":" : ",", count, status);
+  return cause.empty() ? text : fmt::format("{} ({})", text, cause);
+}
+
+}  // namespace
+
 void LiveEngine::decide_fate(LiveGroup& group) {
   group.flat = group.log.flat(program_of(group).flat_within);
   group.fate = Fate::Dropped;
@@ -157,7 +178,7 @@ void LiveEngine::decide_fate(LiveGroup& group) {
   }
   // Nothing to train on is never "no filter" (faults.md 21).
   if (group.reason.empty()) {
-    group.reason = group.log.scored_rewards().empty() ? "no rollout was scored" : "the subset holds no scored rollout";
+    group.reason = group.log.scored_rewards().empty() ? "no rollout was scored" + failures(group.log) : "the subset holds no scored rollout";
   }
 }
 

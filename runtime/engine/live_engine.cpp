@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "runtime/engine/stopwatch.h"
 
 namespace allot::engine {
@@ -141,6 +143,9 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   rollout.nonfinite = ending.reward && !rollout.reward;
   rollout.cause = ending.cause;
   rollout.answer = ending.answer;
+  if (rollout.left_out() && !rollout.cause.empty() && first_failure_.empty()) {
+    first_failure_ = fmt::format("rollout {} of group {} (prompt {}): {}", sample, group.log.group, group.log.prompt, rollout.cause);
+  }
   ledger_.end(rollout.permit, true);
   rollout.left_out() ? group.kept.left_out(sample) : group.kept.ended(sample);
   count_status(tallies_, rollout.status);

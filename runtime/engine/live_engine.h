@@ -236,6 +236,7 @@ class LiveEngine final : public Engine {
   bool closed_told_ = false;
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
+  std::string first_failure_;  // of this iteration, with its cause
   std::shared_ptr<const std::string> snapshot_;
   std::vector<std::string> offered_;  // the host's order of this iteration
   std::vector<std::string> unused_;

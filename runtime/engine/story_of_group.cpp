@@ -68,6 +68,7 @@ std::string answer_paragraph(const Answered& answered, const RecordedPolicy& pol
 
 struct Told {
   int iteration = 0;
+  int stage = 0;  // times that the group was taken up before
   int order = 0;  // a turn; of what befalls a whole group, after all turns
   std::string words;
   Json json;
@@ -112,9 +113,10 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
   std::tuple<int, int, int> refill{-1, -1, -1};  // iteration, slot and round of the group that would come after it
   bool found = false;
   int last_group = -1;
+  int stage = 0;
   const auto answer = [&](const Answered& answered, const RecordedPolicy& policy) {
     if (answered.group != group) return;
-    told.push_back({answered.iteration, answered.turn, answer_paragraph(answered, policy), answer_json(answered, policy)});
+    told.push_back({answered.iteration, stage, answered.turn, answer_paragraph(answered, policy), answer_json(answered, policy)});
   };
   const auto other = [&](const Json& record) {
     const std::string kind = record.at("k").get<std::string>();
@@ -123,7 +125,8 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
       Json plain = record;
       plain.erase("crc");
       const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();
-      told.push_back({record.at("it").get<int>(), order,
+      stage += kind == "take_up";
+      told.push_back({record.at("it").get<int>(), stage, order,
                       fmt::format("iteration {}: {}\n", record.at("it").get<int>(), event_words(record)), std::move(plain)});
     }
     if (kind != "open" && kind != "close") return;
@@ -154,7 +157,7 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
   }
   // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
   std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
-    return std::pair(a.iteration, a.order) < std::pair(b.iteration, b.order);
+    return std::tuple(a.iteration, a.stage, a.order) < std::tuple(b.iteration, b.stage, b.order);
   });
   std::string decisions;
   json["decisions"] = Json::array();

@@ -121,7 +121,7 @@ TEST_CASE("fault 21: when every rollout failed nothing is trained on") {
   CHECK(report.trained.empty());
   CHECK(report.skip_update);
   CHECK(driver.closed.front().subset.empty());
-  CHECK(driver.closed.front().reason == "no rollout was scored");
+  CHECK(driver.closed.front().reason == "no rollout was scored: 4 × error");
 }
 
 TEST_CASE("fewer prompts than slots: what there is, is opened") {

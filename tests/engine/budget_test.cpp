@@ -1,4 +1,7 @@
 // The budget through the whole engine: it holds after every event, on every path, and what it cut is said.
+#include <algorithm>
+#include <memory>
+
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -107,4 +110,29 @@ TEST_CASE("under every policy, order and budget the ledger holds after every eve
       CHECK(engine->ledger().conservation().in_flight == 0);
     }
   }
+}
+
+namespace {
+
+// What is left of 10 seconds after three events at these times of the engine's clock (the first is the iteration's begin).
+double left_after(const std::vector<double>& times) {
+  auto at = std::make_shared<std::size_t>(0);
+  Settings made = settings(1, 2);
+  made.clock = [at, times] { return times[std::min(*at, times.size() - 1)]; };
+  auto engine = engine_of("policy p\nbudget 10 seconds per iteration\non finish of group g { train }\n", made);
+  REQUIRE(engine->begin_iteration(0, {"p0"}));
+  for (int sample = 0; sample < 2; ++sample) {
+    ++*at;
+    REQUIRE(engine->ended({0, sample}, {Status::Completed, 1.0, std::nullopt, "", ""}));
+  }
+  return engine->ledger().account(lang::BaseUnit::Seconds)->left();
+}
+
+}  // namespace
+
+TEST_CASE("seconds are charged by the engine's clock: going back is no time, a jump forward is what it says") {
+  CHECK(left_after({100, 101, 103}) == 7);        // 1 + 2
+  CHECK(left_after({100, 40, 43}) == 7);          // back by 60: nothing; then 3
+  CHECK(left_after({100, 100, 100}) == 10);
+  CHECK(left_after({100, 3700, 3700}) < 0);       // an hour: the budget is over, and says so
 }

@@ -1,4 +1,5 @@
 // Public faults of the engine's part (faults.md), and what happens when a policy itself faults.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -144,6 +145,57 @@ on result of group g { stop, drop }
   CHECK(report->metrics.at("events/late") == 1);
   CHECK(report->metrics.at("events/unknown") == 1);
   CHECK(report->metrics.at("rollouts/completed") == 1);
+}
+
+TEST_CASE("fault 20: a task that always fails is given up after its attempts, with the reason, and the others go on") {
+  auto engine = engine_of(R"(
+policy p
+on size of batch b { start 1 each, up to 2 }
+on wave of group g {
+  when g.scored < 1 then sample 1 more
+  otherwise stop
+}
+)", settings(4, 1));
+  Driver driver(*engine, [](const std::string& prompt, int sample) {
+    Course course = steady(1, 1.0);
+    if (prompt != "p2") return course;
+    course.reward.reset();
+    course.status = Status::Timeout;
+    course.cause = sample == 0 ? "the sandbox is gone" : "";
+    return course;
+  });
+  const IterationReport report = driver.run(0, prompts(4));
+  CHECK(report.metrics.at("rollouts/timeout") == 2);  // its attempts, as `up to` declares them
+  CHECK(report.trained == std::vector<int>{0, 1, 3});
+  const auto given_up = std::find_if(driver.closed.begin(), driver.closed.end(), [](const GroupResult& result) { return result.prompt == "p2"; });
+  REQUIRE(given_up != driver.closed.end());
+  CHECK(given_up->fate == Fate::Dropped);
+  CHECK(given_up->reason == "no rollout was scored: 2 × timeout (the sandbox is gone)");
+}
+
+// Nothing waits for a clock: the events of the failures close the batch, and the cause is in the report.
+TEST_CASE("fault 19: when the producer dies the consumer gets the cause at once") {
+  auto engine = engine_of("", settings(2, 2));
+  auto orders = engine->begin_iteration(0, {"p", "q"});
+  REQUIRE(orders);
+  bool closed = false;
+  int told = 0;
+  for (const Start& start : orders->start) {
+    for (int sample = start.first; sample < start.first + start.count; ++sample) {
+      CHECK_FALSE(closed);
+      auto more = engine->ended({start.group, sample}, {Status::Error, std::nullopt, std::nullopt, "engine 0 exited with 139", ""});
+      REQUIRE(more);
+      closed = more->batch_closed;
+      ++told;
+    }
+  }
+  CHECK(told == 4);
+  REQUIRE(closed);
+  const auto report = engine->end_iteration();
+  REQUIRE(report);
+  CHECK(report->skip_update);
+  CHECK(report->message.find("4 rollouts ended in error") != std::string::npos);
+  CHECK(report->message.find("engine 0 exited with 139") != std::string::npos);
 }
 
 TEST_CASE("fault 29: a second result of the same rollout is one result") {

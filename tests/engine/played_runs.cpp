@@ -70,7 +70,7 @@ hit when reward >= 1
 refill at most 3 rounds then train_partial
 state seen: int per prompt = 0
 state liked: real per category = 0.5 decay 0.9
-on select of pool p { take 2 * p.slots by -q.groups + liked[q.category] }
+on select of pool p { take 2 * p.slots by liked[q.category] - (q.reward_mean ?? 0) }
 on size of batch b { start 2 each, up to 4 }
 on wave 1 of group g {
   let rate = g.hit_rate ?? 0
@@ -86,14 +86,14 @@ on update of batch b {
     remember liked[g.category] = liked[g.category] + 0.1
   }
 }
-on epoch of pool p { evict where q.flat > 3, readmit where q.groups > 5 }
+on epoch of pool p { evict where q.groups > 3 groups until epoch + 1, readmit where q.groups > 5 groups }
 )";
 
 const char* const shaping = R"(
 policy shaping
 on every turn of rollout r { when r.turns >= 4 then stop }
-on score of rollout r { set reward = (r.raw_reward ?? 0) * 2 }
-on wave of batch b { complete to [4 for g in b.open] }
+on score of rollout r { set reward = r.reward * 2 }
+on wave of batch b { complete to [4 for g in b.groups] }
 on finish of group g {
   when g.flat then drop
   otherwise train
@@ -111,8 +111,8 @@ on turn 2 of group g {
 }
 on result of group g { report share = g.scored / g.started }
 on finish of group g {
-  report broken = 1 / (g.turns mod 3)
-  when g.turns mod 2 == 1 then drop
+  report broken = 1 / (g.scored mod 3)
+  when g.scored mod 2 == 1 rollouts then drop
   otherwise train
 }
 )";
@@ -122,7 +122,7 @@ policy timed
 budget 2 seconds per iteration
 budget 4000 calls per run
 on finish of group g {
-  when left(seconds) < 1.0 then drop because "{left(seconds)} s are left"
+  when budget.seconds.left < 1.0 seconds then drop because "{budget.seconds.left} s are left"
   otherwise train
 }
 )";

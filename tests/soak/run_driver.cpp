@@ -40,7 +40,7 @@ budget 2000 tokens per iteration, carry over
 refill at most 3 rounds then train_partial
 state belief: beta per prompt = beta(1, 1) decay 0.95
 state seen: groups per run = 0
-on select of pool p { take 2 * p.slots by -q.groups + draw("order") }
+on select of pool p { take 2 * p.slots by draw("order") - (q.reward_mean ?? 0) }
 on size of batch b { start 2 each, up to 4 }
 on turn 2 of group g {
   when (mean_pairwise(normalized_edit_distance, prefixes(g.actions, 2, padded)) ?? 1) < 0.2 then stop, drop, refill because "close"
