@@ -98,13 +98,15 @@ def kills(driver, count, seed=1):
         place = pathlib.Path(name)
         driver.whole(place / "whole").check_returncode()
         reference = records(place / "whole")
-        survived, runs, iterations = 0, 0, 0
+        survived, runs, iterations, window = 0, 0, 0, 0.12
         while survived < count:
             folder = place / f"run{runs}"
             runs += 1
             while True:
-                said = driver.killed(folder, chance.uniform(0.0, 0.12))
+                said = driver.killed(folder, chance.uniform(0.0, window))
                 check_acknowledged(folder, said)
+                # On a busy machine a process needs longer to get anywhere.
+                window *= 0.98 if any(line.startswith("checkpoint") for line in said) else 1.1
                 iterations += sum(line.startswith("ended") for line in said)
                 if said and said[-1] == "done":
                     break
@@ -144,12 +146,19 @@ def read_only(driver):
     """A folder that cannot be written is told before anything runs."""
     with tempfile.TemporaryDirectory(prefix="allot-read-only-") as name:
         place = pathlib.Path(name)
-        os.chmod(place, 0o555)
+        driver.whole(place / "run").check_returncode()
+        for folder in (place, place / "run", place / "run" / "journal"):
+            os.chmod(folder, 0o555)
         # Root may write anywhere.
         how = {"user": 65534} if os.geteuid() == 0 else {}
-        answer = driver.whole(place / "run", **how)
-        os.chmod(place, 0o755)
-        if answer.returncode != 1 or "ermission denied" not in answer.stderr and "Cannot" not in answer.stderr:
+        try:
+            answer = driver.whole(place / "run", **how)
+        except PermissionError:
+            return {"read_only": "not tried: nobody else may run the driver here"}
+        finally:
+            for folder in (place, place / "run", place / "run" / "journal"):
+                os.chmod(folder, 0o755)
+        if answer.returncode != 1 or "ermission denied" not in answer.stderr:
             raise Lost(f"a read-only folder is not told: {answer.returncode} {answer.stderr}")
         if answer.stdout:
             raise Lost("it ran all the same")
@@ -174,6 +183,5 @@ def damaged_segment(driver):
         segment.unlink()
         answer = driver.whole(folder)
         if answer.returncode != 1 or "A segment of the journal is missing" not in answer.stderr:
-            if sorted((folder / "journal").iterdir()) and segment.name != "000001.jsonl":
-                raise Lost(f"a missing segment is not told: {answer.stderr}")
-    return {"damaged_segment": "named"}
+            raise Lost(f"a missing segment is not told: {answer.returncode} {answer.stderr}")
+    return {"damaged_segment": "named", "missing_segment": answer.stderr.strip()}
