@@ -139,7 +139,8 @@ TEST_CASE("whatever value of whatever decision is changed and sealed anew, the a
       const Json record = Json::parse(lines[i]);
       if (record.at("k") != "ask" && record.at("k") != "same") continue;
       std::vector<Json::json_pointer> leaves;
-      for (const auto& [place, value] : record.flatten().items()) leaves.emplace_back(place);
+      const Json flat = record.flatten();
+      for (const auto& [place, value] : flat.items()) leaves.emplace_back(place);
       for (std::size_t at = i % 5; at < leaves.size(); at += 1 + leaves.size() / 4) {
         if (leaves[at].to_string() == "/crc" || leaves[at].to_string() == "/k") continue;
         Json changed = record;
