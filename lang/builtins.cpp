@@ -52,6 +52,9 @@ constexpr std::array belief_chance{Argument{"belief", ArgumentKind::Beta}, Argum
 constexpr std::array trial_arguments{Argument{"k", ArgumentKind::Int, false, 0, rollouts},
                                      Argument{"n", ArgumentKind::Int, false, 0, rollouts},
                                      Argument{"p", ArgumentKind::Real}};
+constexpr std::array sample_arguments{Argument{"k", ArgumentKind::Int, false, 0, rollouts},
+                                      Argument{"hits", ArgumentKind::Int, false, 0, rollouts},
+                                      Argument{"n", ArgumentKind::Int, false, 0, rollouts}};
 constexpr std::array t_arguments{Argument{"t", ArgumentKind::Real}, Argument{"degrees", ArgumentKind::Real}};
 constexpr std::array t_chance{Argument{"p", ArgumentKind::Real}, Argument{"degrees", ArgumentKind::Real}};
 constexpr std::array chance_argument{Argument{"p", ArgumentKind::Real}};
@@ -341,6 +344,10 @@ constexpr std::array table{
     Builtin{"binomial_cdf", trial_arguments, ResultKind::Prob, false,
             "The chance of at most k hits among n rollouts at hit rate p. Domain fault for p outside 0..1, n < 0 or n above "
             "about a million."},
+    Builtin{"pass_at_k", sample_arguments, ResultKind::Prob, true,
+            "The chance that k rollouts hold a hit, estimated without bias from n scored ones of which `hits` hit: 1 - C(n - "
+            "hits, k) / C(n, k); undefined where n < k. Domain fault for a negative count, hits > n or n above about a "
+            "million. Chen et al., arXiv:2107.03374."},
     Builtin{"student_t_cdf", t_arguments, ResultKind::Prob, false,
             "The chance that Student's t with so many degrees of freedom is at most t. Domain fault for degrees <= 0."},
     Builtin{"student_t_quantile", t_chance, ResultKind::Real, false,

@@ -31,6 +31,13 @@ constexpr Type square_over(Scope scope) {
   type.scope = type.across = scope;
   return type;
 }
+// A matrix with a row for each, as wide as the host makes it.
+constexpr Type rows_over(Scope scope) {
+  Type type = plain(Base::Real);
+  type.scope = scope;
+  type.across = Scope::List;
+  return type;
+}
 constexpr Type prob() {
   Type type = plain(Base::Real);
   type.prob = true;
@@ -108,6 +115,17 @@ constexpr std::array table{
     FactRow{Fact::Classes, Subject::Group, "classes", over_rollouts(optional(integer)), true, false,
             "The class of each rollout's answer, by sample: equal answers of a group share a number, from 0 by first "
             "appearance; undefined without an answer."},
+    FactRow{Fact::Embeddings, Subject::Group, "embeddings", rows_over(Scope::Rollouts), true, false,
+            "The embedding of each rollout, a row each, at `shape` only, as far as the host gives them; zeros where it is not "
+            "trained on."},
+    FactRow{Fact::TurnSamples, Subject::Group, "turn_samples", over(Scope::AllTurns, integer), false, false,
+            "Of every turn of the group, by sample and then in order: the sample of its rollout."},
+    FactRow{Fact::TurnRewards, Subject::Group, "turn_rewards", over(Scope::AllTurns, optional(real)), true, false,
+            "What every turn of the group was rewarded with: the reward of its rollout in the last turn, 0 before it; "
+            "undefined where the rollout is unscored."},
+    FactRow{Fact::TurnStates, Subject::Group, "turn_states", over(Scope::AllTurns, optional(integer)), true, false,
+            "The class of what was seen before every turn of the group: equal observations share a number, from 0 by first "
+            "appearance. What is seen before the first turn counts as one observation, equal to itself alone."},
     // ---- a rollout
     FactRow{Fact::Sample, Subject::Rollout, "sample", integer, false, false, "Index within the group, from 0."},
     FactRow{Fact::RolloutAlive, Subject::Rollout, "alive", boolean, false, false, "It is running."},
@@ -321,6 +339,7 @@ bool known_at(const FactRow& row, Point point) {
   switch (row.fact) {
     case Fact::Advantages:
     case Fact::Advantage:
+    case Fact::Embeddings:
       return point == Point::Shape;
     case Fact::EmptySlots:
       return point == Point::Replay;

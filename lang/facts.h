@@ -58,6 +58,10 @@ enum class Fact {
   GroupCategory,   // category of its prompt
   Advantages,      // vec<real?> over rollouts, at `shape`: undefined where not trained on
   Classes,         // vec<int?> over rollouts
+  Embeddings,      // mat<real>, rows over rollouts, at `shape`: one embedding a row
+  TurnSamples,     // vec<int> over all turns: the sample of each
+  TurnRewards,     // vec<real?> over all turns: the rollout's reward in its last turn, 0 before
+  TurnStates,      // vec<int?> over all turns: class of what was seen before the turn, by first appearance
   // rollout: `r.`
   Sample,          // int: index within the group
   RolloutAlive,    // bool

@@ -42,11 +42,12 @@ enum class Scope {
   Pool,      // prompts that may be drawn now (`p.prompts`): neither evicted nor with a deferred group; in pool order
   Known,     // every prompt of the pool (`p.known`), evicted, deferred and never drawn ones too; in pool order
   Turns,     // turns of the handler's own rollout, from its first
+  AllTurns,  // turns of all rollouts of the group: by sample, then from its first
   Trained,   // rollouts of a micro-batch (`b.rollouts`), in its order
   Stored,    // groups that the replay buffer holds (`b.stored`), the oldest first
   Anchors    // turn prefixes at which finished rollouts of the batch may branch (`b.anchors`): by slot, sample, turn
 };
-inline constexpr int scope_count = 12;
+inline constexpr int scope_count = 13;
 
 // One value, a vector, or a matrix. A matrix is a vector of its elements, row by row, that knows what its columns run
 // over: `g.gram` has rows and columns over the rollouts, a literal `[[1, 2], [3, 4]]` over lists of two.

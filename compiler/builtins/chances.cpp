@@ -4,6 +4,7 @@
 #include "runtime/math/distributions.h"
 #include "runtime/math/elementary.h"
 #include "runtime/math/information.h"
+#include "runtime/math/probability.h"
 #include "runtime/math/sprt.h"
 
 namespace allot::compiler::builtins {
@@ -62,6 +63,15 @@ FaultKind binomial_pmf(const Value* arguments, Value& result, Scratch&) noexcept
 
 FaultKind binomial_cdf(const Value* arguments, Value& result, Scratch&) noexcept {
   return of_trials(arguments, result, math::binomial_cdf);
+}
+
+FaultKind pass_at_k(const Value* arguments, Value& result, Scratch&) noexcept {
+  const std::int64_t k = integer(arguments[0]);
+  const std::int64_t hits = integer(arguments[1]);
+  const std::int64_t n = integer(arguments[2]);
+  if (k < 0 || hits < 0 || hits > n || n > most_trials) return FaultKind::Domain;
+  if (n < k) return give_undefined(result);
+  return give(result, math::pass_at_k(static_cast<int>(n), static_cast<int>(hits), static_cast<int>(k)));
 }
 
 FaultKind student_t_cdf(const Value* arguments, Value& result, Scratch&) noexcept {

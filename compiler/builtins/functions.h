@@ -85,6 +85,7 @@ FaultKind beta_cdf(const Value*, Value&, Scratch&) noexcept;
 FaultKind beta_quantile(const Value*, Value&, Scratch&) noexcept;
 FaultKind binomial_pmf(const Value*, Value&, Scratch&) noexcept;
 FaultKind binomial_cdf(const Value*, Value&, Scratch&) noexcept;
+FaultKind pass_at_k(const Value*, Value&, Scratch&) noexcept;
 FaultKind student_t_cdf(const Value*, Value&, Scratch&) noexcept;
 FaultKind student_t_quantile(const Value*, Value&, Scratch&) noexcept;
 FaultKind normal_cdf(const Value*, Value&, Scratch&) noexcept;

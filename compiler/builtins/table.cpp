@@ -83,6 +83,7 @@ constexpr std::array entries{
     Entry{"beta_quantile", builtins::beta_quantile},
     Entry{"binomial_pmf", builtins::binomial_pmf},
     Entry{"binomial_cdf", builtins::binomial_cdf},
+    Entry{"pass_at_k", builtins::pass_at_k},
     Entry{"student_t_cdf", builtins::student_t_cdf},
     Entry{"student_t_quantile", builtins::student_t_quantile},
     Entry{"normal_cdf", builtins::normal_cdf},

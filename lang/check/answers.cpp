@@ -121,8 +121,9 @@ void HandlerChecker::replay(const tree::Action& action, VerdictTemplate& into) {
   into.age_limit = age(action.third, "A of `max_age A`");
 }
 
-// Advantages and weights are a vector over the rollouts; a baseline may be one number.
-NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_too) {
+// Advantages and weights are a vector over the rollouts; a baseline may be one number, the advantages of a group a vector
+// over all its turns.
+NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_too, bool turns_too) {
   const NodeId node = expressions_.check(id);
   if (node == poison) return poison;
   const Type given = builder_.type(node);
@@ -131,7 +132,8 @@ NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_t
   Type wanted = plain(Base::Real);
   if (!given.vector() && one_too) return expressions_.fit(node, id, wanted, role);
   wanted.optional = group;  // an undefined one leaves what was there
-  if (given.scope == scope) return expressions_.fit_elements(node, id, wanted, role);
+  const bool of_turns = turns_too && group && given.scope == Scope::AllTurns;
+  if (given.scope == scope || of_turns) return expressions_.fit_elements(node, id, wanted, role);
   policy_.error("E0220", policy_.tree[id].span,
                 std::string(role) + (one_too ? " is one number, or " : " is ") + describe(scope),
                 "this is " + describe(given),
@@ -160,7 +162,7 @@ void HandlerChecker::set(const tree::Action& action, VerdictTemplate& into) {
     into.loss = expressions_.check_as(action.amount, plain(Base::Real), role);
     into.slope = Slopes(policy_, builder_).of(into.loss);
   }
-  if (action.target == "advantages") into.advantages = shaped(action.amount, role, false);
+  if (action.target == "advantages") into.advantages = shaped(action.amount, role, false, true);
   if (action.target == "weights") into.weights = shaped(action.amount, role, false);
   if (action.target == "baseline") into.baseline = shaped(action.amount, role, true);
 }

@@ -42,7 +42,7 @@ class HandlerChecker {
   void keys();
   // A vector over `scope`: written as one, or as an expression with `variable` for each element.
   NodeId each(tree::ExprId id, Scope scope, std::string_view variable, const Type& wanted, std::string_view role);
-  NodeId shaped(tree::ExprId id, std::string_view role, bool one_too);
+  NodeId shaped(tree::ExprId id, std::string_view role, bool one_too, bool turns_too = false);
 
   void remember(const tree::Statement& statement, std::vector<Effect>& effects);
   bool may_remember(const tree::Statement& statement, const State& state, const Binding& binding);

@@ -201,10 +201,10 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
     const std::string handler = std::to_string(owner ? owner->id : -1);
     if (!policy_.first_time("E0301", std::string(row.name) + " " + handler)) return true;
     const std::string point = quoted(lang::name(where_.point));
-    const bool shape = row.fact == Fact::Advantage || row.fact == Fact::Advantages;
+    const bool shape = known_at(row, Point::Shape) && !known_at(row, Point::Finish);
     const bool empty = row.fact == Fact::EmptySlots;
     policy_.error("E0301", span, quoted(row.name) + " is not known at " + point,
-                  shape   ? "advantages exist at `shape`"
+                  shape   ? (row.fact == Fact::Embeddings ? "embeddings" : "advantages") + std::string(" exist at `shape`")
                   : empty ? "slots are counted as empty at `replay`"
                   : where_.point == Point::Loss ? "a loss reads its token, parameters and state of the run"
                           : "rewards exist from `result` on",

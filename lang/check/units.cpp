@@ -114,6 +114,8 @@ std::string describe(Scope scope) {
       return "a vector over all prompts of the pool";
     case Scope::Turns:
       return "a vector over the turns of a rollout";
+    case Scope::AllTurns:
+      return "a vector over all turns of a group";
     case Scope::Trained:
       return "a vector over the rollouts of the micro-batch";
     case Scope::Stored:

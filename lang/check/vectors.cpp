@@ -261,7 +261,7 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
       if (scope == Scope::Rollouts || scope == Scope::Trained) result = count(BaseUnit::Rollouts);
       if (scope == Scope::Groups || scope == Scope::Ended || scope == Scope::Stored) result = count(BaseUnit::Groups);
       if (scope == Scope::Prompts || scope == Scope::Pool || scope == Scope::Known) result = count(BaseUnit::Prompts);
-      if (scope == Scope::Turns) result = count(BaseUnit::Turns);
+      if (scope == Scope::Turns || scope == Scope::AllTurns) result = count(BaseUnit::Turns);
       const NodeId source = builder_.handler.loops[static_cast<std::size_t>(loop)].source;
       if (source != -1 && type(source).matrix()) result = plain(Base::Int);
       break;

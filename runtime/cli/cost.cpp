@@ -176,6 +176,9 @@ Polynomial Polynomial::variable(lang::Scope scope) {
     case lang::Scope::Prompts:
       one.terms_[{0, 0, 1, 0}] = 1;
       break;
+    case lang::Scope::AllTurns:
+      one.terms_[{1, 0, 0, 1}] = 1;
+      break;
     case lang::Scope::Turns:
       one.terms_[{0, 0, 0, 1}] = 1;
       break;
