@@ -48,12 +48,15 @@ struct MicroBatch {
   std::vector<RolloutRef> rollouts;
   std::vector<double> advantages;    // by the host's estimator
   std::vector<double> gram;          // row-major, empty where wants_gram() is false; see docs/training.md
+  std::vector<double> embeddings = {};  // a row a rollout, empty where wants_embeddings() is false
 };
 
 // What is to be trained with; as long as the micro-batch.
 struct Shaped {
   std::vector<double> advantages;
   std::vector<double> weights;       // of the loss; empty: 1
+  // The advantage of each turn, where the policy sets them so; a rollout without any has one advantage.
+  std::vector<std::vector<double>> turns = {};
 };
 
 struct IterationReport {
@@ -99,6 +102,7 @@ class Engine {
   // close and end_iteration, by any thread.
   virtual std::shared_ptr<const TokenLoss> token_loss() = 0;
   virtual bool wants_gram() const = 0;
+  virtual bool wants_embeddings() const = 0;
   virtual bool shapes_groups() const = 0;
   virtual bool shapes_micro_batches() const = 0;
   // For how many iterations the host keeps the rollouts of a group that was trained on; 0: there is no `replay`.

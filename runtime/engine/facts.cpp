@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "runtime/math/random.h"
 #include "runtime/statistics/rewards.h"
@@ -210,6 +211,46 @@ Cell rollout_fact(const ReadKey& key, const GroupFacts& group, int sample, const
     case Fact::RolloutCategory: return Cell::of(group.category);
     default: return group_fact(key, group, run);
   }
+}
+
+namespace {
+
+// Classes of what was seen before each turn, by first appearance. All rollouts of a group begin with one observation.
+class StateClasses {
+ public:
+  Cell before(const RolloutLog& rollout, std::size_t turn) {
+    if (turn == 0) return number(std::nullopt);
+    return turn <= rollout.observations.size() ? number(rollout.observations[turn - 1]) : Cell::undefined();
+  }
+
+ private:
+  Cell number(std::optional<Symbol> observation) {
+    const auto place = std::find(known_.begin(), known_.end(), observation) - known_.begin();
+    if (place == static_cast<std::ptrdiff_t>(known_.size())) known_.push_back(observation);
+    return Cell::of(static_cast<std::int64_t>(place));
+  }
+
+  std::vector<std::optional<Symbol>> known_;
+};
+
+}  // namespace
+
+std::vector<Cell> turns_column(const ReadKey& key, const GroupLog& log) {
+  std::vector<Cell> column;
+  StateClasses classes;
+  for (std::size_t sample = 0; sample < log.rollouts.size(); ++sample) {
+    const RolloutLog& rollout = log.rollouts[sample];
+    for (std::size_t turn = 0; turn < rollout.actions.size(); ++turn) {
+      const bool last = turn + 1 == rollout.actions.size();
+      switch (key.fact) {
+        case Fact::TurnSamples: column.push_back(Cell::of(static_cast<std::int64_t>(sample))); break;
+        case Fact::TurnRewards: column.push_back(rollout.scored() && !last ? Cell::of(0.0) : real(rollout.reward)); break;
+        case Fact::TurnStates: column.push_back(classes.before(rollout, turn)); break;
+        default: column.push_back(Cell::undefined());
+      }
+    }
+  }
+  return column;
 }
 
 Cell turn_fact(const ReadKey& key, const RolloutLog& rollout, std::size_t turn) {

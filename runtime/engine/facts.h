@@ -47,6 +47,7 @@ struct GroupFacts {
   std::int64_t prompt = 0;       // position of its prompt among the distinct prompts of the question
   std::int64_t category = 0;     // of that prompt, among its distinct categories
   const std::vector<double>* advantages = nullptr;    // at `shape`: by sample, NaN where not trained on
+  const std::vector<double>* embeddings = nullptr;    // at `shape`: a row each sample, zeros where there is none
 };
 
 // The rollouts of one forward and backward pass.
@@ -67,6 +68,8 @@ int current_turn(const GroupLog& log);
 // The group of one handler, its batch, or the run; undefined where the fact has no value.
 lang::Cell group_fact(const lang::ReadKey& key, const GroupFacts& group, const RunFacts& run);
 lang::Cell rollout_fact(const lang::ReadKey& key, const GroupFacts& group, int sample, const RunFacts& run);
+// A fact of all turns of a group, by sample and then from the first.
+std::vector<lang::Cell> turns_column(const lang::ReadKey& key, const GroupLog& log);
 // One turn of a rollout, from 0.
 lang::Cell turn_fact(const lang::ReadKey& key, const RolloutLog& rollout, std::size_t turn);
 lang::Cell prompt_fact(const lang::ReadKey& key, const PromptFacts& prompt, const RunFacts& run);

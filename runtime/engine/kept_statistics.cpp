@@ -48,7 +48,7 @@ int length(const lang::ReadKey& key, std::size_t index, const std::vector<lang::
 }
 
 void plan_key(StatisticsPlan& plan, const lang::ReadKey& key, const std::vector<lang::Cell>& parameters) {
-  if (key.fact == Fact::Loop) plan.observations = true;
+  if (key.fact == Fact::Loop || key.fact == Fact::TurnStates) plan.observations = true;
   plan.turn_numbers = plan.turn_numbers || of_single_turns(key.fact);
   if (!is_pairwise(key.fact) || distance_word(key) == jaccard) return;
   const int longest = length(key, 1, parameters, std::numeric_limits<int>::max());

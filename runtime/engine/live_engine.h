@@ -44,6 +44,7 @@ class LiveEngine final : public Engine {
   Result<Shaped> shape(const MicroBatch& batch) override;
   std::shared_ptr<const TokenLoss> token_loss() override;
   bool wants_gram() const override;
+  bool wants_embeddings() const override;
   bool shapes_groups() const override;
   bool shapes_micro_batches() const override;
   int replay_age() const override;
@@ -164,6 +165,7 @@ class LiveEngine final : public Engine {
   void ask_replay();
   void keep_for_replay();
   const LiveGroup* stored_or_live(int group) const;
+  void apply_turns(Shaped& shaped, const Verdict& verdict, const GroupLog& log, const std::vector<std::size_t>& samples) const;
   void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
              const std::vector<std::optional<double>>& rewards) const;
 

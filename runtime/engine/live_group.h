@@ -53,9 +53,12 @@ struct LiveGroup {
   GateNote gate;
 
   std::vector<double> advantages;       // at `shape`: by sample, NaN where not trained on
+  std::vector<double> embeddings;       // at `shape`: a row each sample; empty where nobody reads them
 
   bool running() const { return !closed && !deferred && !waits; }
-  GroupFacts facts(int turn) const { return {&log, &kept, turn, 0, 0, advantages.empty() ? nullptr : &advantages}; }
+  GroupFacts facts(int turn) const {
+    return {&log, &kept, turn, 0, 0, advantages.empty() ? nullptr : &advantages, embeddings.empty() ? nullptr : &embeddings};
+  }
 };
 
 }  // namespace allot::engine

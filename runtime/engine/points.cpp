@@ -96,6 +96,10 @@ Demands Demands::of(const lang::Program& program) {
     demands.replays = demands.replays || handler.point == Point::Replay;
     demands.history = demands.history || looks_back(handler);
     demands.branches = demands.branches || handler.point == Point::Expand;
+    for (const lang::ReadKey& key : handler.columns) {
+      demands.gram = demands.gram || key.fact == lang::Fact::MicroGram;
+      demands.embeddings = demands.embeddings || key.fact == lang::Fact::Embeddings;
+    }
     for (const lang::Rule& rule : handler.rules) {
       demands.defers = demands.defers || rule.verdict.group == lang::GroupField::Defer;
       demands.branches = demands.branches || rule.verdict.rollouts == lang::RolloutsField::Branch;

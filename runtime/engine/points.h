@@ -51,6 +51,7 @@ struct Demands {
   bool branches = false;
   bool shapes = false;
   bool gram = false;      // reads the Gram matrix of a micro-batch
+  bool embeddings = false;   // reads those of a group's rollouts
   bool replays = false;
   bool history = false;   // looks at what is known of prompts, or sends them away: else nothing of it is kept
   static Demands of(const lang::Program& program);

@@ -36,6 +36,7 @@ void Question::fill(const lang::Handler& handler, const GroupFacts& group, const
                     const StateStore& store, const StateCells& group_state, int sample) {
   sizes_.fill(0);
   size_of(sizes_, Scope::Rollouts) = static_cast<std::int64_t>(group.log->rollouts.size());
+  for (const RolloutLog& rollout : group.log->rollouts) size_of(sizes_, Scope::AllTurns) += rollout.turns();
   if (sample >= 0) {
     const RolloutLog& rollout = group.log->rollouts[static_cast<std::size_t>(sample)];
     size_of(sizes_, Scope::Turns) = static_cast<std::int64_t>(rollout.each_turn.size());
@@ -125,10 +126,29 @@ void Question::fill_hit(const lang::Handler& hit, const GroupFacts& group, int s
 
 void Question::fill_columns(const lang::Handler& handler, const RunFacts& run, const About& about) {
   columns_.resize(handler.columns.size());
+  widths_.assign(columns_.size(), 1);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     columns_[i].clear();
-    fill_column(columns_[i], handler.columns[i], run, about);
+    if (handler.columns[i].type.matrix()) {
+      fill_matrix(i, handler.columns[i], about);
+    } else {
+      fill_column(columns_[i], handler.columns[i], run, about);
+    }
   }
+}
+
+// Where the host gave none, it is all zeros: square, or one column wide.
+void Question::fill_matrix(std::size_t index, const lang::ReadKey& key, const About& about) {
+  const std::vector<double>* const given = about.micro != nullptr ? about.micro->gram
+                                           : about.group != nullptr ? about.group->embeddings
+                                                                    : nullptr;
+  const auto rows = static_cast<std::size_t>(size_of(sizes_, key.scope));
+  const bool known = given != nullptr && rows > 0 && !given->empty() && given->size() % rows == 0;
+  const std::size_t width = known ? given->size() / rows : key.type.across == key.scope ? rows : 1;
+  widths_[index] = std::max<std::int64_t>(1, static_cast<std::int64_t>(width));
+  std::vector<Cell>& cells = columns_[index];
+  cells.assign(rows * width, Cell::of(0.0));
+  for (std::size_t i = 0; known && i < cells.size(); ++i) cells[i] = Cell::of((*given)[i]);
 }
 
 namespace {
@@ -168,6 +188,9 @@ void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, 
       for (std::size_t turn = 0; turn < rollout.each_turn.size(); ++turn) column.push_back(turn_fact(key, rollout, turn));
       break;
     }
+    case Scope::AllTurns:
+      if (about.group != nullptr) column = turns_column(key, *about.group->log);
+      break;
     case Scope::Trained:
       if (about.micro == nullptr) break;
       for (const MicroFacts::Member& member : about.micro->members) column.push_back(member_fact(key, member, run));
@@ -198,15 +221,20 @@ void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, 
 void Question::link(const RunFacts& run, bool barrier) {
   barrier_ = barrier;
   parameters_ = run.parameters->data();
-  column_views_.clear();
-  for (const std::vector<Cell>& column : columns_) {
-    column_views_.push_back({column.data(), static_cast<std::int64_t>(column.size())});
-  }
+  widths_.resize(columns_.size(), 1);
+  link_columns();
   after_ = before_;
   state_views_.clear();
   for (std::size_t i = 0; i < before_.size(); ++i) {
     const std::int64_t size = static_cast<std::int64_t>(before_[i].size()) / run.program->states[i].type.cells();
     state_views_.push_back({before_[i].data(), barrier ? before_[i].data() : after_[i].data(), size});
+  }
+}
+
+void Question::link_columns() {
+  column_views_.clear();
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    column_views_.push_back({columns_[i].data(), static_cast<std::int64_t>(columns_[i].size()), widths_[i]});
   }
 }
 
@@ -221,6 +249,23 @@ void Question::replace_column(const lang::Handler& handler, lang::Fact fact, con
     if (handler.columns[i].fact != fact) continue;
     std::copy_n(cells.begin(), std::min(cells.size(), columns_[i].size()), columns_[i].begin());
   }
+}
+
+void Question::replace_matrix(const lang::Handler& handler, lang::Fact fact, std::vector<Cell> cells, std::int64_t width) {
+  for (std::size_t i = 0; i < handler.columns.size(); ++i) {
+    if (handler.columns[i].fact != fact) continue;
+    columns_[i] = cells;
+    widths_[i] = width;
+  }
+  link_columns();
+}
+
+void Question::replace_turns(const lang::Handler& handler, lang::Fact fact, std::vector<Cell> cells) {
+  size_of(sizes_, Scope::AllTurns) = static_cast<std::int64_t>(cells.size());
+  for (std::size_t i = 0; i < handler.columns.size(); ++i) {
+    if (handler.columns[i].fact == fact) columns_[i] = cells;
+  }
+  link_columns();
 }
 
 compiler::Frame Question::frame() {

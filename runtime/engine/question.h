@@ -50,6 +50,9 @@ class Question {
 
   // The same for a fact over rollouts; cells beyond the column's end are left out.
   void replace_column(const lang::Handler& handler, lang::Fact fact, const std::vector<lang::Cell>& cells);
+  // The same for a matrix over rollouts, row by row, and for facts of turns, of which there are then so many.
+  void replace_matrix(const lang::Handler& handler, lang::Fact fact, std::vector<lang::Cell> cells, std::int64_t width);
+  void replace_turns(const lang::Handler& handler, lang::Fact fact, std::vector<lang::Cell> cells);
 
   compiler::Frame frame();
   const std::vector<lang::Cell>& reads() const { return reads_; }
@@ -70,11 +73,14 @@ class Question {
   };
   void fill_columns(const lang::Handler& handler, const RunFacts& run, const About& about);
   void fill_column(std::vector<lang::Cell>& column, const lang::ReadKey& key, const RunFacts& run, const About& about);
+  void fill_matrix(std::size_t index, const lang::ReadKey& key, const About& about);
+  void link_columns();
   void fill_states(const BatchFacts& batch, const RunFacts& run, const StateStore& store);
   void link(const RunFacts& run, bool barrier);
 
   std::vector<lang::Cell> reads_;
   std::vector<std::vector<lang::Cell>> columns_;
+  std::vector<std::int64_t> widths_;  // of columns that are matrices, else 1
   std::vector<compiler::Column> column_views_;
   std::array<std::int64_t, lang::scope_count> sizes_{};
   std::vector<std::vector<lang::Cell>> before_, after_;

@@ -19,6 +19,11 @@ bool LiveEngine::wants_gram() const {
   return demands_.gram;
 }
 
+bool LiveEngine::wants_embeddings() const {
+  const std::lock_guard lock(mutex_);
+  return demands_.embeddings;
+}
+
 bool LiveEngine::shapes_groups() const {
   const std::lock_guard lock(mutex_);
   return points_.has(Point::Shape, Subject::Group);
@@ -63,6 +68,17 @@ namespace {
 
 Error malformed(const std::string& what) { return Error{"shape: " + what, "this is a fault of the host"}; }
 
+// By sample, from the rows of the rollouts that are trained on; zeros for the others.
+std::vector<double> rows_by_sample(const MicroBatch& batch, std::size_t samples) {
+  const std::size_t width = batch.embeddings.size() / batch.rollouts.size();
+  std::vector<double> all(samples * width, 0.0);
+  for (std::size_t i = 0; i < batch.rollouts.size(); ++i) {
+    const auto row = batch.embeddings.begin() + static_cast<std::ptrdiff_t>(i * width);
+    std::copy_n(row, width, all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(batch.rollouts[i].sample) * width));
+  }
+  return all;
+}
+
 double or_nan(std::optional<double> value) { return value.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
 }  // namespace
@@ -72,10 +88,12 @@ double or_nan(std::optional<double> value) { return value.value_or(std::numeric_
 Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   const std::lock_guard lock(mutex_);
   const Stopwatch watch(spent_seconds_);
-  Shaped shaped{batch.advantages, {}};
+  Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
-  LiveGroup* const group = find(batch.rollouts.front().group);
+  LiveGroup* group = find(batch.rollouts.front().group);
+  const auto stored = stored_.find(batch.rollouts.front().group);
+  if (group == nullptr && stored != stored_.end()) group = stored->second.get();  // it is replayed
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
@@ -90,10 +108,16 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
     places.push_back(sample);
     rewards.push_back(group->log.rollouts[sample].reward);
   }
+  if (batch.embeddings.size() % batch.rollouts.size() != 0) return malformed("one embedding a rollout is needed");
+  if (!batch.embeddings.empty()) group->embeddings = rows_by_sample(batch, by_sample.size());
   for (const int handler : handlers) {
     for (std::size_t i = 0; i < places.size(); ++i) by_sample[places[i]] = shaped.advantages[i];
     group->advantages = by_sample;
-    const auto verdict = consult(handler, *group, current_turn(group->log));
+    auto verdict = consult(handler, *group, current_turn(group->log));
+    if (verdict && verdict->by_turn) {
+      apply_turns(shaped, *verdict, group->log, places);
+      verdict->advantages.reset();
+    }
     if (verdict) apply(shaped, *verdict, places, rewards);
     if (fatal_) return *fatal_;
   }
@@ -103,7 +127,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
 Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   const std::lock_guard lock(mutex_);
   const Stopwatch watch(spent_seconds_);
-  Shaped shaped{batch.advantages, {}};
+  Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
   if (handlers.empty() || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
@@ -140,6 +164,23 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
     apply(shaped, decision.verdict, places, rewards);
   }
   return shaped;
+}
+
+void LiveEngine::apply_turns(Shaped& shaped, const Verdict& verdict, const GroupLog& log,
+                             const std::vector<std::size_t>& samples) const {
+  std::vector<std::size_t> first;  // of each sample: the place of its first turn
+  std::size_t turns = 0;
+  for (const RolloutLog& rollout : log.rollouts) {
+    first.push_back(turns);
+    turns += static_cast<std::size_t>(rollout.turns());
+  }
+  if (verdict.advantages->size() != turns) return;
+  shaped.turns.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t turn = 0; turn < static_cast<std::size_t>(log.rollouts[samples[i]].turns()); ++turn) {
+      shaped.turns[i].push_back((*verdict.advantages)[first[samples[i]] + turn].value_or(shaped.advantages[i]));
+    }
+  }
 }
 
 // Where a value is undefined, what was there stays.

@@ -94,7 +94,10 @@ void resolve_answer(Verdict& verdict, const lang::Handler& handler, const lang::
   if (form.reward >= 0 && outcome.reward.defined) verdict.reward = outcome.reward.real();
   if (form.loss >= 0 && outcome.loss.defined) verdict.loss = outcome.loss.real();
   if (form.slope >= 0 && outcome.slope.defined) verdict.slope = outcome.slope.real();
-  if (form.advantages >= 0) verdict.advantages = reals(outcome.advantages);
+  if (form.advantages >= 0) {
+    verdict.advantages = reals(outcome.advantages);
+    verdict.by_turn = handler.nodes[static_cast<std::size_t>(form.advantages)].type.scope == lang::Scope::AllTurns;
+  }
   if (form.weights >= 0) verdict.weights = reals(outcome.weights);
   if (form.baseline < 0) return;
   verdict.baselines = is_vector(handler, form.baseline) ? reals(outcome.baselines) : Reals{};

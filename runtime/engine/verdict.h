@@ -35,6 +35,7 @@ struct Verdict {
   std::optional<double> loss;                       // `set loss`
   std::optional<double> slope;                      // of it, in `t.logprob`
   std::optional<std::vector<std::optional<double>>> advantages;   // `set advantages`: one a rollout
+  bool by_turn = false;                             // … or one a turn, of all rollouts of the group
   std::optional<std::vector<std::optional<double>>> weights;
   std::optional<std::vector<std::optional<double>>> baselines;    // `set baseline`: one, or one a rollout
   std::vector<double> keys;                         // of `resume … by KEYS`; there without a rule too

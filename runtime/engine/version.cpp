@@ -60,7 +60,8 @@ std::string demand_difference(const Version& one, const Version& other) {
   if (one.demands.defers != other.demands.defers) return "only one of them defers groups";
   if (one.demands.history != other.demands.history) return "only one of them looks back at prompts";
   if (one.replay_age != other.replay_age) return "they replay groups of different ages";
-  if (one.demands.gram != other.demands.gram || shapes(one, Subject::Group) != shapes(other, Subject::Group) ||
+  if (one.demands.gram != other.demands.gram || one.demands.embeddings != other.demands.embeddings ||
+      shapes(one, Subject::Group) != shapes(other, Subject::Group) ||
       shapes(one, Subject::MicroBatch) != shapes(other, Subject::MicroBatch)) {
     return "only one of them shapes advantages that way";
   }

@@ -50,7 +50,7 @@ MicroBatch gather(std::span<const TrainSequence> sequences, std::span<const Sequ
       targets.push_back(s.tokens[at]);
       sequence.push_back(b);
       old_logp.push_back(at < s.behaviour_logp.size() ? s.behaviour_logp[at] : 0.0f);
-      advantages.push_back(static_cast<float>(s.advantage));
+      advantages.push_back(static_cast<float>(s.turn_advantages.empty() ? s.advantage : s.turn_advantages[at]));
       weight.push_back(static_cast<float>(weights[i]));
     }
   }

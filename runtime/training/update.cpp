@@ -29,6 +29,9 @@ Result<void> check(std::span<const TrainSequence> sequences, const ModelConfig& 
     if (needs_logp && s.behaviour_logp.size() != s.tokens.size()) return refuse(i, "lacks behaviour log-probabilities");
     if (!s.trained.empty() && s.trained[0]) return refuse(i, "trains on its first token, which nothing predicts");
     if (!std::isfinite(s.advantage)) return refuse(i, "has an advantage that is not finite");
+    if (!s.turn_advantages.empty() && s.turn_advantages.size() != s.tokens.size()) return refuse(i, "lacks advantages of tokens");
+    for (const double advantage : s.turn_advantages)
+      if (!std::isfinite(advantage)) return refuse(i, "has an advantage that is not finite");
     if (!std::isfinite(s.weight)) return refuse(i, "has a weight that is not finite");
     if (shape_of(s).inputs > config.max_positions) return refuse(i, "is longer than the model's positions");
     if (std::any_of(s.tokens.begin(), s.tokens.end(), [&](int t) { return t < 0 || t >= config.vocab_size; }))
@@ -193,7 +196,7 @@ Result<UpdateReport> Trainer::update(std::span<const TrainSequence> sequences, c
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= sequences[i].weight;
   if (options.skip_zero_advantage && loss.kl_coefficient == 0 && !options.token_loss)
     for (std::size_t i = 0; i < shapes.size(); ++i)
-      if (sequences[i].advantage == 0) shapes[i].trained = 0;
+      if (sequences[i].advantage == 0 && sequences[i].turn_advantages.empty()) shapes[i].trained = 0;
 
   return state_->step(
       sequences, shapes, weights, options.micro_tokens, options.learning_rate,
@@ -245,6 +248,22 @@ std::vector<double> Trainer::gram(std::span<const TrainSequence> sequences, cons
   const at::Tensor all = at::stack(features);
   const at::Tensor products = all.matmul(all.t()).to(at::kCPU).contiguous();
   return {products.data_ptr<double>(), products.data_ptr<double>() + products.numel()};
+}
+
+std::vector<double> Trainer::embeddings(std::span<const TrainSequence> sequences,
+                                        const std::vector<std::size_t>& members) const {
+  const at::NoGradGuard no_grad;
+  const Model::Impl& model = state_->model.impl();
+  std::vector<SequenceShape> shapes;
+  for (const TrainSequence& s : sequences) shapes.push_back(shape_of(s));
+  const std::vector<double> weights(sequences.size(), 1.0);
+  std::vector<at::Tensor> rows;
+  for (const std::size_t i : members) {
+    const MicroBatch batch = gather(sequences, shapes, weights, {i}, model.torch_device());
+    rows.push_back(hidden_states(model, batch.inputs, batch.selected).to(at::kDouble).mean(0));
+  }
+  const at::Tensor all = at::stack(rows).to(at::kCPU).contiguous();
+  return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
 }
 
 Result<UpdateReport> Trainer::warm_up(std::span<const TrainSequence> sequences, double learning_rate,

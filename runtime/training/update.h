@@ -20,6 +20,7 @@ struct TrainSequence {
   std::vector<std::uint8_t> trained;  // 1: the model sampled this token; 0: context, which is never trained on
   std::vector<float> behaviour_logp;  // SampledToken::logprob where trained, anything elsewhere
   double advantage = 0;
+  std::vector<double> turn_advantages = {};  // one a token, in place of `advantage`; empty: all tokens have that
   double weight = 1;                  // of its loss, on top of what the aggregation gives it
 };
 
@@ -94,6 +95,10 @@ class Trainer {
   // in double precision. Costs a forward pass and one vocabulary x hidden matrix a sequence.
   std::vector<double> gram(std::span<const TrainSequence> sequences, const std::vector<std::size_t>& members,
                            double temperature) const;
+
+  // One embedding a row for the chosen sequences: the mean last hidden state of their trained tokens under the weights of
+  // this moment, in double precision; as wide as the model.
+  std::vector<double> embeddings(std::span<const TrainSequence> sequences, const std::vector<std::size_t>& members) const;
 
   // One step of mean cross entropy over the trained tokens; `loss` of the report is that mean, in nats.
   // `learning_rate` > 0 replaces the optimizer's.

@@ -287,6 +287,35 @@ bool list_of_rollouts(const std::string& name) {
   return name == "advantages" || name == "classes";
 }
 
+Result<void> read_embeddings(GroupLog& log, const Value& rows) {
+  constexpr std::string_view form = "a list with one list of numbers a rollout, all of a length";
+  if (auto list = of_rollouts("embeddings", rows, form, "[[1, 0], [0, 1]]"); !list) return list.error();
+  const std::size_t width = rows.items.empty() ? 0 : rows.items.front().items.size();
+  const auto fits_in = [width](const Value& row) {
+    return width > 0 && row.items.size() == width && std::all_of(row.items.begin(), row.items.end(), is_number);
+  };
+  if (!std::all_of(rows.items.begin(), rows.items.end(), fits_in)) return wrong("embeddings", form, "[[1, 0], [0, 1]]");
+  if (!rows.items.empty()) rollout_at(log, rows.items.size() - 1);
+  return {};
+}
+
+// `turn_samples`, `turn_rewards` and `turn_states` have an entry a turn of the group.
+Result<void> read_turns(const Record& record, const std::string& name, const Value& list) {
+  constexpr std::string_view form = "a list with an entry for each turn of the group, as long as the others";
+  if (lang::find_fact(lang::Subject::Group, name) == nullptr || list.kind != Value::Kind::List || list.items.empty()) {
+    return wrong(name, form, "turn_samples: [0, 0, 1]");
+  }
+  for (const auto& [other, value] : record.fields) {
+    if (other.starts_with("turn_") && value.items.size() != list.items.size()) return wrong(name, form, "[0, 0, 1]");
+  }
+  for (const Value& entry : list.items) {
+    const bool left_out = entry.kind == Value::Kind::Undefined && name != "turn_samples";
+    const bool number = name == "turn_rewards" ? is_number(entry) : entry.kind == Value::Kind::Int && entry.integer >= 0;
+    if (!left_out && !number) return wrong(name, form, "[0, 0, 1]");
+  }
+  return {};
+}
+
 // What follows from given counts, where it was not given itself.
 void complete_counts(std::map<Fact, Value>& facts) {
   const auto given = [&](Fact fact) { return facts.contains(fact); };
@@ -317,6 +346,8 @@ Result<void> read_field(Record& record, const std::string& name, Value value) {
     if (!value.items.empty()) rollout_at(log, value.items.size() - 1);
     return {};
   }
+  if (name == "embeddings") return read_embeddings(log, value);
+  if (name.starts_with("turn_")) return read_turns(record, name, value);
   const lang::FactRow* row = lang::find_fact(lang::Subject::Group, name);
   if (row == nullptr) {
     const std::string near = lang::near_match(name, group_fields());
@@ -368,7 +399,8 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
   for (std::size_t i = 0; i < expr.args.size(); ++i) {
     auto value = literal(*program.tree, expr.args[i], allowance);
     if (!value) return value.error();
-    if (auto same = lengths.same(expr.labels.at(i), *value); !same) return same.error();
+    const bool of_turns = expr.labels.at(i).starts_with("turn_");
+    if (auto same = of_turns ? Result<void>{} : lengths.same(expr.labels.at(i), *value); !same) return same.error();
     record.fields.insert_or_assign(expr.labels.at(i), *value);
     auto read = read_field(record, expr.labels.at(i), *std::move(value));
     if (!read) return read.error();

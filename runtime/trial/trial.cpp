@@ -296,6 +296,11 @@ class Trial {
       if (fact == lang::Fact::GroupCategory) continue;
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
     }
+    replace_turns(question, handler, record);
+    if (const auto rows = record.fields.find("embeddings"); rows != record.fields.end()) {
+      const auto width = static_cast<std::int64_t>(rows->second.items.front().items.size());
+      question.replace_matrix(handler, lang::Fact::Embeddings, rows->second.cells(lang::Base::Real), width);
+    }
     for (const char* const name : {"advantages", "classes"}) {
       const auto list = record.fields.find(name);
       if (!record.is_group() || list == record.fields.end()) continue;
@@ -305,6 +310,24 @@ class Trial {
       question.replace_column(handler, lang::element_of(row.fact), cells);
     }
     return std::nullopt;
+  }
+
+  // Lists with an entry a turn of the group; what is left out is undefined, or 0.
+  static void replace_turns(Question& question, const lang::Handler& handler, const Record& record) {
+    std::size_t turns = 0;
+    const auto given = [&](const lang::ReadKey& key) { return record.fields.find(std::string(lang::row(key.fact).name)); };
+    for (const char* const name : {"turn_samples", "turn_rewards", "turn_states"}) {
+      const auto list = record.fields.find(name);
+      if (list != record.fields.end()) turns = list->second.items.size();
+    }
+    if (turns == 0) return;
+    for (const lang::ReadKey& key : handler.columns) {
+      if (key.scope != lang::Scope::AllTurns) continue;
+      std::vector<Cell> cells(turns, key.type.optional ? Cell::undefined() : Cell::of(std::int64_t{0}));
+      const auto list = given(key);
+      for (std::size_t i = 0; list != record.fields.end() && i < turns; ++i) cells[i] = list->second.items[i].cell(key.type.base);
+      question.replace_turns(handler, key.fact, std::move(cells));
+    }
   }
 
   void write_state(engine::LiveGroup& group, std::size_t state, const std::vector<Cell>& value) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/math/sum.h"
+
 namespace allot::training {
 namespace {
 
@@ -31,6 +33,29 @@ TrainSequence sequence(const Rollout& rollout, double advantage) {
   return {rollout.tokens, rollout.trained, rollout.logprobs, advantage};
 }
 
+std::vector<int> turn_tokens(const Rollout& rollout) {
+  std::vector<int> counts;
+  for (const RolloutTurn& turn : rollout.turns) counts.push_back(turn.tokens);
+  return counts;
+}
+
+// Gives every token the advantage of its turn, and the sequence their mean. Tokens of a turn that was cut off before it was
+// reported have that of the last.
+void spread(TrainSequence& sequence, const std::vector<int>& counts, const std::vector<double>& turns) {
+  sequence.turn_advantages.assign(sequence.tokens.size(), 0.0);
+  std::size_t turn = 0;
+  int left = counts.empty() ? 0 : counts.front();
+  std::vector<double> trained;
+  for (std::size_t t = 0; t < sequence.tokens.size(); ++t) {
+    if (!sequence.trained[t]) continue;
+    while (left <= 0 && turn + 1 < turns.size()) left = counts[++turn];
+    --left;
+    sequence.turn_advantages[t] = turns[turn];
+    trained.push_back(turns[turn]);
+  }
+  sequence.advantage = math::mean(trained).value_or(0);
+}
+
 engine::MicroBatch part_of(const TrainingBatch& batch, const std::vector<std::size_t>& members) {
   engine::MicroBatch part;
   for (const std::size_t i : members) {
@@ -42,7 +67,13 @@ engine::MicroBatch part_of(const TrainingBatch& batch, const std::vector<std::si
 
 void take_over(TrainingBatch& batch, const std::vector<std::size_t>& members, const engine::Shaped& shaped) {
   for (std::size_t i = 0; i < members.size(); ++i) {
-    batch.sequences[members[i]].advantage = shaped.advantages[i];
+    TrainSequence& sequence = batch.sequences[members[i]];
+    const double moved = shaped.advantages[i] - sequence.advantage;
+    for (double& advantage : sequence.turn_advantages) advantage += moved;
+    sequence.advantage = shaped.advantages[i];
+    if (i < shaped.turns.size() && !shaped.turns[i].empty()) {
+      spread(sequence, batch.turn_tokens[members[i]], shaped.turns[i]);
+    }
     if (!shaped.weights.empty()) batch.sequences[members[i]].weight *= shaped.weights[i];
   }
 }
@@ -79,6 +110,7 @@ TrainingBatch training_batch(const Collected& collected, const std::vector<int>&
       if (groups[g][i].in_subset && scored(rewards[g][i])) {
         batch.sequences.push_back(sequence(*groups[g][i].rollout, values[g][i]));
         batch.rollouts.push_back(groups[g][i].rollout->ref);
+        batch.turn_tokens.push_back(turn_tokens(*groups[g][i].rollout));
       }
   return batch;
 }
@@ -95,7 +127,9 @@ Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& 
     std::map<int, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < batch.rollouts.size(); ++i) groups[batch.rollouts[i].group].push_back(i);
     for (const auto& [group, members] : groups) {
-      auto shaped = engine.shape_group(part_of(batch, members));
+      auto part = part_of(batch, members);
+      if (engine.wants_embeddings()) part.embeddings = trainer.embeddings(batch.sequences, members);
+      auto shaped = engine.shape_group(part);
       if (!shaped) return shaped.error();
       take_over(batch, members, *shaped);
     }

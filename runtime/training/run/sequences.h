@@ -20,6 +20,7 @@ std::vector<TrainSequence> sequences(const Collected& collected, const std::vect
 struct TrainingBatch {
   std::vector<TrainSequence> sequences;
   std::vector<engine::RolloutRef> rollouts;
+  std::vector<std::vector<int>> turn_tokens;  // of each rollout: how many tokens the model wrote in each turn
 };
 TrainingBatch training_batch(const Collected& collected, const std::vector<int>& trained_groups,
                              const AdvantageOptions& options);
@@ -27,8 +28,9 @@ TrainingBatch training_batch(const Collected& collected, const std::vector<int>&
 // The policy's `on loss of token`, as an update asks for it.
 std::function<GivenLoss(const LossTokens&)> loss_of(std::shared_ptr<const engine::TokenLoss> policy);
 
-// What the policy makes of the advantages: first those of each group, then those of each micro-batch of the update. For
-// a policy that reads it, the Gram matrix of a micro-batch is computed with the trainer's weights of this moment.
+// What the policy makes of the advantages: first those of each group, then those of each micro-batch of the update. Where
+// a group's are set by turn, all tokens of a turn have its advantage, a micro-batch sees their mean, and what it changes is
+// added to all. For a policy that reads them, embeddings and Gram matrix come from the trainer's weights of this moment.
 Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options);
 
 }  // namespace allot::training
