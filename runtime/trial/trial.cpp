@@ -147,6 +147,7 @@ class Trial {
     auto verdict = ask(program_, executables_, handler, record->second, report.trace);
     if (!verdict) return verdict.error();
     report.got = describe(*verdict);
+    report.verdict = *verdict;
     // `expect turn(g) because "…"` leaves the fields open.
     if (expect.verdict.actions.empty()) {
       report.passed = expected->with_reason && expected->verdict.reason == verdict->reason;

@@ -4,12 +4,14 @@
 // What a record leaves out is alive, unscored, and of the prompt "p".
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lang/program.h"
+#include "runtime/engine/verdict.h"
 
 namespace allot::trial {
 
@@ -24,6 +26,7 @@ struct ExpectReport {
   bool passed = false;
   std::string expected;  // "stop, drop"
   std::string got;       // "continue because …", or why there is no answer
+  std::optional<engine::Verdict> verdict;  // what was answered, where a point was asked
   std::string trace;     // one line a value read, the rule that answered, and its reason
 };
 

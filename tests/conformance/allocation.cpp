@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "runtime/math/beta.h"
-#include "runtime/math/overlong.h"
 #include "runtime/math/probability.h"
 #include "runtime/math/sprt.h"
 #include "runtime/math/sum.h"
@@ -188,13 +187,6 @@ void register_tests_and_rules(Registry& registry) {
   registry.add("sprt_constants", sprt_constants);
   registry.add("sprt_run", sprt_run);
   registry.add("sprt_oc", sprt_operation);
-  registry.add("soft_overlong_penalty", [](const Json& in) -> Json {
-    return math::overlong_penalty(number(in.at("len")), number(in.at("L_max")), number(in.at("L_cache")));
-  });
-  registry.add("dapo_overlong_penalty", [](const Json& in) -> Json {
-    return math::overlong_penalty(number(in.at("length")), number(in.at("max_length")), number(in.at("buffer")),
-                                  number(in.at("factor")));
-  });
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "lang/diagnostics.h"
 #include "lang/program.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/language.h"
+#include "tests/conformance/policies.h"
 #include "tests/conformance/registry.h"
 
 namespace allot::conformance {
@@ -75,11 +77,26 @@ std::vector<double> vector(const std::string& lets, const std::string& name, std
   return values(lets, elements(name, size));
 }
 
-// ---- SALT (arXiv:2606.05800), the expressions of its policy
+// ---- what a policy of stdlib/ makes of it in the end, the figures on the way by the same expressions
 
-Json salt(const Json& in, const std::string& gram) {
+Json products(const Json& features) {
+  Json gram = Json::array();
+  for (const Json& a : features) {
+    Json& row = gram.emplace_back(Json::array());
+    for (const Json& b : features) {
+      double sum = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) sum += number(a[i]) * number(b[i]);
+      row.push_back(sum);
+    }
+  }
+  return gram;
+}
+
+// SALT (arXiv:2606.05800)
+
+Json salt(const Json& in, const Json& gram) {
   const std::size_t size = in.at("advantages").size();
-  std::string lets = "  let gram = " + gram + "\n  let a = " + text(in.at("advantages")) + "\n";
+  std::string lets = "  let gram = " + text(gram) + "\n  let a = " + text(in.at("advantages")) + "\n";
   lets += fmt::format("  let k = clamp(round_even({} * participation_ratio(gram)), {}, min({}, size(a) - 1))\n",
                       real(number(in.at("rho"))), text(in.at("k_min")), text(in.at("k_max")));
   lets += fmt::format("  let calm = clamp(1 - effective_count(gram, a), {}, {})\n", real(number(in.at("alpha_min"))),
@@ -89,6 +106,11 @@ Json salt(const Json& in, const std::string& gram) {
   lets += "  let main = if basis is undefined then a else project(basis, a)\n";
   lets += "  let rest = if basis is undefined then a * 0 else reject(basis, positive)\n";
   lets += "  let shaped = main + calm * rest\n";
+  const Json all = with(in, {{"gram", gram}});
+  const Json shaped = in.at("use_relu").get<bool>()
+                          ? decided("salt", {{"rho", in.at("rho")}, {"most", in.at("k_max")}}, "shape",
+                                    "micro_batch { advantages: {advantages}, gram: {gram} }", all).at("advantages")
+                          : Json(vector(lets, "shaped", size));  // a variant that nobody trains with
   const std::vector<double> figures = values(lets, {"participation_ratio(gram)", "k", "effective_count(gram, a)", "calm"});
   return {{"participation_ratio", figures[0]},
           {"k", figures[1]},
@@ -96,7 +118,7 @@ Json salt(const Json& in, const std::string& gram) {
           {"alpha", figures[3]},
           {"main", vector(lets, "main", size)},
           {"residual", vector(lets, "rest", size)},
-          {"final", vector(lets, "shaped", size)}};
+          {"final", shaped}};
 }
 
 // ---- trees: a number is a leaf, a list a node with children
@@ -220,8 +242,10 @@ int key(std::vector<std::string>& known, const std::string& one) {
   return static_cast<int>(known.size()) - 1;
 }
 
+// GiGPO (arXiv:2505.10978)
 Json gigpo(const Json& in) {
   std::vector<std::string> rewards, runs, keys, firsts;
+  Json samples = Json::array(), earned = Json::array(), states = Json::array(), totals = Json::array();
   std::vector<std::string> known_runs, known_keys;
   for (const Json& step : in.at("steps")) {
     rewards.push_back(real(number(step.at("r"))));
@@ -230,6 +254,11 @@ Json gigpo(const Json& in) {
     runs.push_back(std::to_string(key(known_runs, task + " " + step.at("traj").dump())));
     firsts.push_back(known_runs.size() > before ? "true" : "false");
     keys.push_back(std::to_string(key(known_keys, task + " " + step.at("anchor").get<std::string>())));
+    samples.push_back(std::stoi(runs.back()));
+    states.push_back(std::stoi(keys.back()));
+    earned.push_back(step.at("r"));
+    if (totals.size() < known_runs.size()) totals.push_back(0.0);
+    totals.back() = number(totals.back()) + number(step.at("r"));
   }
   std::string lets = "  let r = " + listed(rewards) + "\n  let run = " + listed(runs) + "\n  let anchor = " + listed(keys) + "\n";
   lets += fmt::format("  let back = discounted_by(r, run, {}) ?? 0\n", real(number(in.at("gamma"))));
@@ -250,10 +279,16 @@ Json gigpo(const Json& in) {
                         eps);
   }
   const std::size_t size = rewards.size();
+  const Json answer = decided("gigpo",
+                              {{"discount", in.at("gamma")}, {"weight", in.at("omega")},
+                               {"by_turns", in.at("stats_over_steps")}, {"scaled", in.at("mode") != "mean_norm"}},
+                              "shape",
+                              "group { rewards: {totals}, turn_samples: {samples}, turn_rewards: {earned}, turn_states: {states} }",
+                              {{"totals", totals}, {"samples", samples}, {"earned", earned}, {"states", states}});
   return {{"step_return", vector(lets, "back", size)},
           {"episode", vector(lets, "episode", size)},
           {"step", vector(lets, "step", size)},
-          {"advantage", vector(lets, fmt::format("(episode + {} * step)", real(number(in.at("omega")))), size)}};
+          {"advantage", answer.at("advantages")}};
 }
 
 // GCPO (arXiv:2605.11461): K = √(r rᵀ) cos, credit from log det(I + λK).
@@ -266,7 +301,9 @@ Json gcpo(const Json& in) {
   made["team"] = values(lets, {"log_det(m)"}).front();
   if (in.at("credit") == "shapley") {
     lets += "  let shares = log_det_shares(m)\n  let credit = if shares is undefined then r * 0 else shares\n";
-    made["advantages"] = vector(lets + "  let a = normalized(credit, 1, 1e-6)\n", "a", size);
+    made["advantages"] = decided("gcpo", {{"lambda", in.at("lam")}}, "shape",
+                                 "group { rewards: {rewards}, advantages: {zeros}, embeddings: {embeddings} }",
+                                 with(in, {{"zeros", std::vector<double>(size, 0.0)}})).at("advantages");
   } else {
     lets += "  let d = inverse_diagonal(m)\n  let credit = if d is undefined then r * 0 else -log(d)\n";
   }
@@ -277,9 +314,11 @@ Json gcpo(const Json& in) {
 // EDAS (arXiv:2605.17333): the wrong ones, by the share of their answer among them.
 Json edas(const Json& in) {
   std::vector<std::string> known, classes, wrong;
+  Json answers = Json::array();
   for (std::size_t i = 0; i < in.at("answers").size(); ++i) {
     const bool correct = in.at("correct")[i].get<int>() != 0;
     const int of = key(known, in.at("answers")[i]);
+    answers.push_back(of);
     classes.push_back(correct ? "undefined" : std::to_string(of));
     wrong.push_back(correct ? "false" : "true");
   }
@@ -292,9 +331,11 @@ Json edas(const Json& in) {
       "  let push = if n <= 1 then a * 0 else if distinct(by) == 1 then where(wrong, {} * scale, 0.0) + a * 0 else where(wrong, "
       "{} * scale * (surprise - (mean(surprise) ?? 0)) / log(n), 0.0)\n",
       real(-number(in.at("beta"))), real(number(in.at("alpha"))));
-  lets += fmt::format("  let delta = (push ?? 0) \n  let bound = abs(a) / {}\n", real(number(in.at("kappa"))));
-  lets += "  let final = a + clamp(delta, -bound, bound)\n";
-  return {{"delta", vector(lets, "delta", size)}, {"final", vector(lets, "final", size)}};
+  lets += "  let delta = (push ?? 0)\n";
+  const Json final = decided("edas", {{"lift", in.at("alpha")}, {"push", in.at("beta")}, {"limit", in.at("kappa")}}, "shape",
+                             "group { rewards: {correct}, classes: {answers}, advantages: {advantages} }",
+                             with(in, {{"answers", answers}})).at("advantages");
+  return {{"delta", vector(lets, "delta", size)}, {"final", final}};
 }
 
 // DPS (arXiv:2603.10887): a hidden Markov chain over unsolved, partly and fully solved, a line for each line of a policy
@@ -336,8 +377,8 @@ Json dps(const Json& in) {
 }  // namespace
 
 void register_expressions(Registry& registry) {
-  registry.add("salt_reweight", [](const Json& in) { return salt(in, "gram(" + text(in.at("features")) + ")"); });
-  registry.add("salt_reweight_gram", [](const Json& in) { return salt(in, text(in.at("gram"))); });
+  registry.add("salt_reweight", [](const Json& in) { return salt(in, products(in.at("features"))); });
+  registry.add("salt_reweight_gram", [](const Json& in) { return salt(in, in.at("gram")); });
   registry.add("tree_backup_count_weighted", backup);
   registry.add("spo_tree_advantage", spo_tree);
   registry.add("treerl_step_reward", tree_rl);

@@ -21,17 +21,6 @@ std::string literal(const Json& value) {
   return "[" + text + "]";
 }
 
-std::string filled(const std::string& expression, const Json& inputs) {
-  std::string text;
-  std::size_t at = 0;
-  for (std::size_t open = expression.find('{'); open != std::string::npos; open = expression.find('{', at)) {
-    const std::size_t close = expression.find('}', open);
-    text += expression.substr(at, open - at) + literal(inputs.at(expression.substr(open + 1, close - open - 1)));
-    at = close + 1;
-  }
-  return text + expression.substr(at);
-}
-
 Json to_json(const lang::Cell& cell, const lang::Type& type) {
   if (cell.defined == 0) return nullptr;
   if (type.base == lang::Base::Bool) return cell.truth();
@@ -61,6 +50,17 @@ Json value_of(const lang::Program& program) {
 }
 
 }  // namespace
+
+std::string filled(const std::string& expression, const Json& inputs) {
+  std::string text;
+  std::size_t at = 0;
+  for (std::size_t open = expression.find('{'); open != std::string::npos; open = expression.find('{', at)) {
+    const std::size_t close = expression.find('}', open);
+    text += expression.substr(at, open - at) + literal(inputs.at(expression.substr(open + 1, close - open - 1)));
+    at = close + 1;
+  }
+  return text + expression.substr(at);
+}
 
 Json asked(const std::string& expression, const Json& inputs) {
   const auto source = std::make_shared<const lang::Source>("expression", filled(expression, inputs));

@@ -11,6 +11,9 @@ namespace allot::conformance {
 // value or a list; null where it is undefined. Throws std::runtime_error with the diagnostics, or the fault.
 Json asked(const std::string& expression, const Json& inputs);
 
+// An expression or record with the inputs put in.
+std::string filled(const std::string& expression, const Json& inputs);
+
 // The inputs and more beside them; what is given last counts.
 Json with(Json inputs, const Json& more);
 

@@ -28,6 +28,7 @@ int main() {
   register_allocation(registry);
   register_methods(registry);
   register_expressions(registry);
+  register_policies(registry);
 #ifdef ALLOT_WITH_TRAINING
   subjects.emplace_back("training");
 #endif

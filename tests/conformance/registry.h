@@ -33,6 +33,8 @@ void register_allocation(Registry& registry);
 void register_methods(Registry& registry);
 // Vectors, matrices, trees and classes, by expressions of the language.
 void register_expressions(Registry& registry);
+// Whole policies of stdlib/ (policies.h).
+void register_policies(Registry& registry);
 // In estimators.cpp, beside the trainer; called where the target allot_training exists and the file is there.
 void register_estimators(Registry& registry);
 
