@@ -192,3 +192,48 @@ on replay of batch b { replay up to b.empty by g.age, max_age 2 iterations }
   CHECK(run(3).replayed == std::vector<int>{2});     // those of iteration 0 are three iterations old
   CHECK(run(4).skip_update);
 }
+
+TEST_CASE("advantages of a group may be set by turn, and turns know what was seen before them") {
+  auto engine = engine_of(R"(
+policy by_turn
+on finish of group g { train [0, 2] }
+on shape of group g {
+  set advantages = g.turn_samples * 10.0 + (g.turn_states ?? -1) + (g.turn_rewards ?? 0) / 4
+}
+)", settings(1, 3));
+  // Two, one and three turns; every rollout begins with the same, then sees "a", "b", … by its own turns.
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(sample == 0 ? 2 : sample == 1 ? 1 : 3, sample); });
+  driver.generate(0, prompts(1));
+  const auto shaped = engine->shape_group({{{0, 0}, {0, 2}}, {0.5, 0.25}, {}});
+  REQUIRE(shaped);
+  REQUIRE(shaped->turns.size() == 2);
+  // The samples times ten; 0 for what all see first and 1 for the driver's one observation; the reward where it ends.
+  CHECK(shaped->turns[0] == std::vector<double>{0.0, 1.0});
+  CHECK(shaped->turns[1] == std::vector<double>{20.0, 21.0, 21.5});
+  CHECK(shaped->advantages == std::vector<double>{0.5, 0.25});
+  REQUIRE(engine->end_iteration());
+}
+
+TEST_CASE("embeddings of a group and the Gram matrix of a micro-batch are what the host gave") {
+  auto engine = engine_of(R"(
+policy geometry
+on finish of group g { train [0, 2] }
+on shape of group g { set advantages = gram(g.embeddings) * [1.0 for r in g.rollouts] }
+on shape of micro_batch b { set advantages = b.gram * b.advantages }
+)", settings(1, 3));
+  CHECK(engine->wants_embeddings());
+  CHECK(engine->wants_gram());
+  Driver driver(*engine, mixed);
+  driver.generate(0, prompts(1));
+  MicroBatch group{{{0, 0}, {0, 2}}, {0.5, 0.25}, {}};
+  group.embeddings = {1, 2, 3, -1};
+  const auto shaped = engine->shape_group(group);
+  REQUIRE(shaped);
+  // Rows (1, 2), zeros, (3, -1): 5 + 1 and 10 + 1.
+  CHECK(shaped->advantages == std::vector<double>{6.0, 11.0});
+  MicroBatch micro{{{0, 0}, {0, 2}}, {2.0, -1.0}, {4, 1, 1, 3}};
+  const auto moved = engine->shape(micro);
+  REQUIRE(moved);
+  CHECK(moved->advantages == std::vector<double>{7.0, -1.0});
+  REQUIRE(engine->end_iteration());
+}

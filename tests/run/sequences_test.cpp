@@ -69,3 +69,16 @@ TEST_CASE("a subset is normalised over itself or over its group, as the verdict 
   CHECK(kept[0].advantage == Approx(1.0 / 3));
   CHECK(kept[2].advantage == Approx(-2.0 / 3));
 }
+
+TEST_CASE("the tokens of a turn have its advantage, the sequence their mean") {
+  TrainSequence sequence;
+  sequence.tokens = {9, 1, 1, 5, 2, 5, 3, 3, 3};
+  sequence.trained = {0, 1, 1, 0, 1, 0, 1, 1, 1};  // turns of two, one and three tokens between what was seen
+  sequence.advantage = 7;
+  advantages_by_turn(sequence, {2, 1, 3}, {1.0, -2.0, 0.5});
+  CHECK(sequence.turn_advantages == std::vector<double>{0, 1, 1, 0, -2, 0, 0.5, 0.5, 0.5});
+  CHECK(sequence.advantage == Approx((2 * 1.0 - 2.0 + 3 * 0.5) / 6));
+  // A turn without tokens has none, and what was cut off has that of the last turn.
+  advantages_by_turn(sequence, {2, 0, 1}, {1.0, 4.0, -1.0});
+  CHECK(sequence.turn_advantages == std::vector<double>{0, 1, 1, 0, -1, 0, -1, -1, -1});
+}

@@ -348,3 +348,40 @@ TEST_CASE("a loss that is given by value and slope trains as the same loss of th
   };
   CHECK(distance(gradient(sequences, own), gradient(sequences, given)) < 1e-5);
 }
+
+TEST_CASE("tokens may have advantages of their own, and the gradient is that of each") {
+  const Model model = small_model(12);
+  UpdateOptions options;
+  options.loss.clip_low = options.loss.clip_high = 1e6;  // without clipping the loss is linear in the advantages
+  const TrainSequence whole = random_sequence(model, 4, 5, 0.75);
+  const auto with = [&](double early, double late) {
+    TrainSequence sequence = whole;
+    const std::size_t half = sequence.tokens.size() / 2;
+    sequence.turn_advantages.assign(sequence.tokens.size(), early);
+    std::fill(sequence.turn_advantages.begin() + static_cast<std::ptrdiff_t>(half), sequence.turn_advantages.end(), late);
+    return gradient({sequence}, options);
+  };
+  CHECK(distance(gradient({whole}, options), with(0.75, 0.75)) == 0);
+  std::vector<float> sum = with(0.5, 0);
+  const std::vector<float> late = with(0, 0.25);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += late[i];
+  CHECK(distance(with(0.5, 0.25), sum) < 1e-4);
+  CHECK(distance(with(0.5, 0.25), with(0.25, 0.5)) > 1e-2);
+}
+
+TEST_CASE("embeddings are a row a sequence, equal for equal ones") {
+  Model model = small_model(12);
+  const TrainSequence one = random_sequence(model, 3, 5, 1.0);
+  const TrainSequence other = random_sequence(model, 4, 6, 1.0);
+  const Trainer trainer(model, {});
+  const std::vector<TrainSequence> all{one, other, one};
+  const std::vector<double> rows = trainer.embeddings(all, {0, 1, 2});
+  const std::size_t width = rows.size() / 3;
+  REQUIRE(width == static_cast<std::size_t>(model.config().hidden_size));
+  const auto row = [&](std::size_t i) {
+    return std::vector<double>(rows.begin() + static_cast<std::ptrdiff_t>(i * width),
+                               rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+  };
+  CHECK(row(0) == row(2));
+  CHECK(row(0) != row(1));
+}

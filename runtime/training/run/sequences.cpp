@@ -39,23 +39,6 @@ std::vector<int> turn_tokens(const Rollout& rollout) {
   return counts;
 }
 
-// Gives every token the advantage of its turn, and the sequence their mean. Tokens of a turn that was cut off before it was
-// reported have that of the last.
-void spread(TrainSequence& sequence, const std::vector<int>& counts, const std::vector<double>& turns) {
-  sequence.turn_advantages.assign(sequence.tokens.size(), 0.0);
-  std::size_t turn = 0;
-  int left = counts.empty() ? 0 : counts.front();
-  std::vector<double> trained;
-  for (std::size_t t = 0; t < sequence.tokens.size(); ++t) {
-    if (!sequence.trained[t]) continue;
-    while (left <= 0 && turn + 1 < turns.size()) left = counts[++turn];
-    --left;
-    sequence.turn_advantages[t] = turns[turn];
-    trained.push_back(turns[turn]);
-  }
-  sequence.advantage = math::mean(trained).value_or(0);
-}
-
 engine::MicroBatch part_of(const TrainingBatch& batch, const std::vector<std::size_t>& members) {
   engine::MicroBatch part;
   for (const std::size_t i : members) {
@@ -72,7 +55,7 @@ void take_over(TrainingBatch& batch, const std::vector<std::size_t>& members, co
     for (double& advantage : sequence.turn_advantages) advantage += moved;
     sequence.advantage = shaped.advantages[i];
     if (i < shaped.turns.size() && !shaped.turns[i].empty()) {
-      spread(sequence, batch.turn_tokens[members[i]], shaped.turns[i]);
+      advantages_by_turn(sequence, batch.turn_tokens[members[i]], shaped.turns[i]);
     }
     if (!shaped.weights.empty()) batch.sequences[members[i]].weight *= shaped.weights[i];
   }
@@ -120,6 +103,21 @@ std::function<GivenLoss(const LossTokens&)> loss_of(std::shared_ptr<const engine
     engine::TokenLosses losses = policy->ask({tokens.logp, tokens.old_logp, tokens.reference, tokens.advantages});
     return GivenLoss{std::move(losses.loss), std::move(losses.slope), std::move(losses.own)};
   };
+}
+
+void advantages_by_turn(TrainSequence& sequence, const std::vector<int>& counts, const std::vector<double>& turns) {
+  sequence.turn_advantages.assign(sequence.tokens.size(), 0.0);
+  std::size_t turn = 0;
+  int left = counts.empty() ? 0 : counts.front();
+  std::vector<double> trained;
+  for (std::size_t t = 0; t < sequence.tokens.size(); ++t) {
+    if (!sequence.trained[t]) continue;
+    while (left <= 0 && turn + 1 < turns.size()) left = counts[++turn];
+    --left;
+    sequence.turn_advantages[t] = turns[turn];
+    trained.push_back(turns[turn]);
+  }
+  sequence.advantage = math::mean(trained).value_or(0);
 }
 
 Result<void> shape(TrainingBatch& batch, engine::Engine& engine, const Trainer& trainer, const UpdateOptions& options) {

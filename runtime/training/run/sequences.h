@@ -28,6 +28,10 @@ TrainingBatch training_batch(const Collected& collected, const std::vector<int>&
 // The policy's `on loss of token`, as an update asks for it.
 std::function<GivenLoss(const LossTokens&)> loss_of(std::shared_ptr<const engine::TokenLoss> policy);
 
+// Gives every trained token the advantage of its turn, and the sequence the mean of its tokens. `counts` says how many
+// tokens the model wrote in each turn; tokens of a turn that was cut off before it was reported have that of the last.
+void advantages_by_turn(TrainSequence& sequence, const std::vector<int>& counts, const std::vector<double>& turns);
+
 // What the policy makes of the advantages: first those of each group, then those of each micro-batch of the update. Where
 // a group's are set by turn, all tokens of a turn have its advantage, a micro-batch sees their mean, and what it changes is
 // added to all. For a policy that reads them, embeddings and Gram matrix come from the trainer's weights of this moment.
