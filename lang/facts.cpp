@@ -125,7 +125,8 @@ constexpr std::array table{
             "undefined where the rollout is unscored."},
     FactRow{Fact::TurnStates, Subject::Group, "turn_states", over(Scope::AllTurns, optional(integer)), true, false,
             "The class of what was seen before every turn of the group: equal observations share a number, from 0 by first "
-            "appearance. What is seen before the first turn counts as one observation, equal to itself alone."},
+            "appearance; undefined where the host told none. What is seen before the first turn counts as one observation, equal "
+            "to itself alone."},
     // ---- a rollout
     FactRow{Fact::Sample, Subject::Rollout, "sample", integer, false, false, "Index within the group, from 0."},
     FactRow{Fact::RolloutAlive, Subject::Rollout, "alive", boolean, false, false, "It is running."},

@@ -131,7 +131,14 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
   suggest(left, right, b, a);
   if (help.empty()) suggest(right, left, a, b);
   if (help.empty() && (a.unit.plain() || b.unit.plain())) {
-    help = "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
+    const tree::ExprId counted = a.unit.plain() ? right : left;
+    const std::string unit = to_text(a.unit.plain() ? b.unit : a.unit);
+    const bool open = expr(counted).kind == tree::ExprKind::Binary;
+    const std::string count = (open ? "(" : "") + std::string(policy_.text(expr(counted).span)) + (open ? ")" : "");
+    // Of one unit alone, which people write in the singular after 1.
+    const bool single = unit.find(' ') == std::string::npos && unit.ends_with('s');
+    help = single ? "`" + count + " / 1 " + unit.substr(0, unit.size() - 1) + "` is a plain number"
+                  : "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
   }
   policy_.error(std::string(code), expr(left).span,
                 code == "E0214"

@@ -65,8 +65,24 @@ std::vector<std::string> fields_of(const RecordRow& record) {
   return names;
 }
 
+// `draw_tie: [0.2, 0.9]` says what `draw("tie")` gives.
+std::vector<std::string> draws_of(const Program& program) {
+  std::vector<std::string> names;
+  for (const Handler& handler : program.handlers) {
+    for (const auto* keys : {&handler.reads, &handler.columns}) {
+      for (const ReadKey& key : *keys) {
+        if (key.fact == Fact::Draw && !key.arguments.empty()) names.push_back("draw_" + key.arguments.front().word);
+      }
+    }
+  }
+  return names;
+}
+
 void check_record(Policy& policy, const tree::Expr& record) {
-  const std::vector<std::string> known = fields_of(*find_record(record.text));
+  std::vector<std::string> known = fields_of(*find_record(record.text));
+  if (record.text != "group") {
+    for (std::string& draw : draws_of(policy.program)) known.push_back(std::move(draw));
+  }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < record.args.size(); ++i) {
     const std::string& name = record.labels[i];
@@ -177,7 +193,7 @@ void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
         policy.error("E0319", given.name.span, quoted(state.name) + (state.keyed() ? " has a value for each prompt" : " has one value alone"),
                      "", state.keyed() ? "say whose: `given " + state.name + "[\"a\"] = …`" : "write `given " + state.name + " = …`");
       }
-      (void)constant(policy, given.value, state.type, quoted(state.name));
+      (void)constants(policy, given.value, state.type, quoted(state.name));
     }
   }
 }

@@ -217,12 +217,13 @@ class Merger {
     }
   }
 
-  // Group and batch handlers of one point cannot both answer; nor can two rhythms of tokens.
+  // Group and batch handlers of one point cannot both answer; nor can two rhythms of tokens. At a barrier both run.
   bool one_rhythm(const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
       for (const Piece& first : pieces) {
         if (first.part >= piece.part) continue;
-        const bool subjects = (first.handler.subject == Subject::Batch) != (piece.handler.subject == Subject::Batch);
+        const bool subjects = piece.handler.point != Point::Update &&
+                              (first.handler.subject == Subject::Batch) != (piece.handler.subject == Subject::Batch);
         const bool rhythms = of_tokens(first.handler) && of_tokens(piece.handler) &&
                              !(first.handler.number == piece.handler.number);
         if (!subjects && !rhythms) continue;

@@ -71,6 +71,8 @@ class LiveEngine final : public Engine {
   StateStore& state() { return store_; }
   using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
+  // How often each rule answered in this iteration, or in the one that ended last; by handler. The policy is not null.
+  const std::vector<std::vector<std::int64_t>>& rules_fired() const { return judge_->counts().rules; }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);

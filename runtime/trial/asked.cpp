@@ -14,8 +14,11 @@ using lang::Scope;
 
 namespace {
 
-// The name under which a record gives a fact: its own, or that of the vector of which it is an element.
-std::vector<std::string> names_of(Fact fact, const std::string& kind) {
+// The name under which a record gives a fact: its own, or that of the vector of which it is an element; `draw_tie` for
+// `draw("tie")`.
+std::vector<std::string> names_of(const lang::ReadKey& key, const std::string& kind) {
+  const Fact fact = key.fact;
+  if (fact == Fact::Draw) return {"draw_" + (key.arguments.empty() ? "" : key.arguments.front().word)};
   std::vector<std::string> names{std::string(lang::row(fact).name)};
   for (const lang::FactRow& row : lang::fact_rows()) {
     const bool of_kind = (kind == "micro_batch") == (row.subject == lang::Subject::MicroBatch);
@@ -99,8 +102,9 @@ Result<Cell> Asked::cell(const Value& value, const lang::Type& type, const std::
 
 Result<void> Asked::read(const lang::ReadKey& key, const Fields& fields, const engine::RunFacts& run) {
   const lang::FactRow& row = lang::row(key.fact);
-  if (const Value* const given = find(fields, {std::string(row.name)}, false); given && !row.name.empty()) {
-    auto made = cell(*given, key.type, std::string(row.name));
+  const std::string name = key.fact == Fact::Draw ? names_of(key, "").front() : std::string(row.name);
+  if (const Value* const given = find(fields, {name}, false); given && !name.empty()) {
+    auto made = cell(*given, key.type, name);
     if (!made) return made.error();
     reads_.push_back(*made);
     return {};
@@ -153,7 +157,7 @@ Result<void> Asked::column(const lang::ReadKey& key, const Record& record, const
   std::vector<Cell>& cells = columns_.emplace_back();
   lang::Type element = key.type;
   element.scope = Scope::Single;
-  const Value* const list = find(fields, names_of(key.fact, record.kind), true);
+  const Value* const list = find(fields, names_of(key, record.kind), true);
   widths_.push_back(1);
   if (key.type.matrix()) return matrix(key, list);
   for (const std::size_t position : positions(key.scope, fields)) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/trial/expected.h"
+
 namespace allot::trial {
 namespace {
 
@@ -14,13 +16,16 @@ using Kind = Value::Kind;
 bool is_number(const Value& value) { return value.kind == Kind::Int || value.kind == Kind::Real; }
 double number(const Value& value) { return value.kind == Kind::Int ? static_cast<double>(value.integer) : value.real; }
 
+// Whole numbers exactly, others to 1e-9: decimal fractions are rounded where they are read, computed ones where they are
+// computed.
 bool equal(const Value& a, const Value& b) {
-  if (is_number(a) && is_number(b)) return number(a) == number(b);
+  if (a.kind == Kind::Int && b.kind == Kind::Int) return a.integer == b.integer;
+  if (is_number(a) && is_number(b)) return near(number(a), number(b));
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::Bool: return a.integer == b.integer;
     case Kind::String: return a.text == b.text;
-    case Kind::Beta: return a.real == b.real && a.second == b.second;
+    case Kind::Beta: return near(a.real, b.real) && near(a.second, b.second);
     case Kind::List: break;
     default: return true;
   }
@@ -85,11 +90,12 @@ class Judge {
   Result<Value> value(ExprId id) {
     const Expr& e = tree_[id];
     std::optional<Place> asked = path(id);
+    if (!asked && e.kind == ExprKind::Index) return element(e);
     if (!asked) return literal(tree_, id, allowance_);
     if (e.kind == ExprKind::Index) {
       auto key = literal(tree_, e.args[1], allowance_);
       if (!key) return key.error();
-      if (key->kind != Kind::String) return Error{"the key of state is a prompt in quotes", ""};
+      if (key->kind != Kind::String) return element(e);
       asked->key = key->text;
       asked->keyed = true;
     }
@@ -101,7 +107,22 @@ class Judge {
     return found;
   }
 
-  // A dotted name: `sara.belief`, `a.started`.
+  // `next["a"][1]` of a vector, `moves["a"][1, 0]` of a matrix.
+  Result<Value> element(const Expr& e) {
+    auto list = value(e.args[0]);
+    for (std::size_t i = 1; list && i < e.args.size(); ++i) {
+      auto place = literal(tree_, e.args[i], allowance_);
+      if (!place) return place.error();
+      const auto at = static_cast<std::size_t>(place->integer);
+      if (list->kind != Kind::List || place->kind != Kind::Int || place->integer < 0 || at >= list->items.size()) {
+        return Error{show(*list) + " has no element " + show(*place), ""};
+      }
+      list = Value(list->items[at]);
+    }
+    return list;
+  }
+
+  // A dotted name: `sara.belief`, `a.started`, with a key `belief["a"]`.
   std::optional<Place> path(ExprId id) const {
     const Expr* e = &tree_[id];
     if (e->kind == ExprKind::Index) e = &tree_[e->args[0]];

@@ -262,13 +262,16 @@ bool matches(const Expected& expected, const Verdict& got, Point point) {
          same_answer(a, b) && (!expected.with_reason || a.reason == b.reason);
 }
 
+bool near(double a, double b) {
+  constexpr double tolerance = 1e-9;
+  return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
 namespace {
 
-// Decimal fractions of a test are rounded where they are read, computed ones where they are computed.
 bool near(const std::optional<double>& a, const std::optional<double>& b) {
-  constexpr double tolerance = 1e-9;
   if (!a || !b) return a.has_value() == b.has_value();
-  return std::abs(*a - *b) <= tolerance * std::max({1.0, std::abs(*a), std::abs(*b)});
+  return trial::near(*a, *b);
 }
 
 using Reals = std::vector<std::optional<double>>;

@@ -23,6 +23,10 @@ Result<Expected> read_expected(const lang::Program& program, const std::vector<l
 // A field that is left out is the default of the point: `continue` while rollouts run, `train`, `leave`.
 bool matches(const Expected& expected, const engine::Verdict& got, lang::Point point);
 
+// Decimal fractions of a test are rounded where they are read, computed ones where they are computed: equal to 1e-9, of the
+// larger where that is above 1.
+bool near(double a, double b);
+
 // Whether two verdicts agree in their prompt field and in what points answer beside the four fields; numbers to 1e-9.
 bool same_answer(const engine::Verdict& a, const engine::Verdict& b);
 

@@ -1,10 +1,10 @@
 #include "runtime/trial/scenario.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +54,16 @@ Value value_of(const Cell& cell, lang::Base base) {
   }
 }
 
+Value rows_of(const Value& list, int columns) {
+  Value rows;
+  rows.kind = Value::Kind::List;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    if (i % static_cast<std::size_t>(columns) == 0) rows.items.emplace_back().kind = Value::Kind::List;
+    rows.items.back().items.push_back(list.items[i]);
+  }
+  return rows;
+}
+
 class Scenario {
  public:
   Scenario(const lang::Program& program, const tree::ScenarioDecl& scenario, bool native)
@@ -77,6 +87,7 @@ class Scenario {
       }
       for (const tree::ScenarioExpect& expect : iteration.expects) report.expects.push_back(check(script, expect));
     }
+    report.fired = std::move(fired_);
     report.passed = report.error.empty() && std::all_of(report.expects.begin(), report.expects.end(),
                                                          [](const ExpectReport& each) { return each.passed; });
     return report;
@@ -105,6 +116,7 @@ class Scenario {
     parameters_ = *std::move(parameters);
     auto program = std::make_shared<lang::Program>(program_);
     settings_.slots = 1;
+    settings_.group_size = usual_size();
     settings_.native = false;
     settings_.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
     for (const tree::HostSetting& host : scenario_.host) {
@@ -128,6 +140,11 @@ class Scenario {
     auto engine = engine::LiveEngine::create(settings_, std::move(policy));
     if (!engine) return engine.error();
     engine_ = *std::move(engine);
+    if (!pool_.empty()) {
+      std::vector<engine::PoolPrompt> prompts;
+      for (const std::string& prompt : pool_) prompts.push_back({prompt, "", {}});
+      if (auto known = engine_->set_pool(std::move(prompts)); !known) return known;
+    }
     engine_->observe([this](const engine::Decision& decision, const engine::LiveGroup& group, int turn) {
       const lang::Handler& handler = program_.handlers[static_cast<std::size_t>(decision.handler)];
       const int number = handler.point == lang::Point::Turn ? turn : group.log.wave;
@@ -138,6 +155,14 @@ class Scenario {
       if (auto taken = take_state(given); !taken) return taken;
     }
     return {};
+  }
+
+  // As many rollouts as the first group has scores.
+  int usual_size() const {
+    for (const tree::Iteration& iteration : scenario_.iterations) {
+      for (const tree::ScenarioGroup& group : iteration.groups) return std::max(1, static_cast<int>(group.scores.size()));
+    }
+    return 1;
   }
 
   Result<std::int64_t> count(const tree::HostSetting& host) {
@@ -220,8 +245,10 @@ class Scenario {
     auto value = literal(tree_, given.value, allowance_);
     if (!key) return key.error();
     if (!value) return value.error();
-    if (state.type.vector()) return Error{fmt::format("`{}` is a list: a scenario gives numbers and beliefs", state.name), ""};
-    const std::array cell{value->cell(state.type.base)};
+    const std::vector<Cell> cell = value->cells(state.type.base);
+    if (static_cast<std::int64_t>(cell.size()) != state.type.cells()) {
+      return Error{fmt::format("`{}` is {}", state.name, lang::to_text(state.type)), "give a value of that type"};
+    }
     if (state.scope == lang::StateScope::Prompt) {
       engine_->state().write_prompt(*key, *index, cell);
     } else if (state.scope == lang::StateScope::Category) {
@@ -276,8 +303,9 @@ class Scenario {
     if (!pool_.empty()) prompts = pool_;
     if (auto played = script.play(index, prompts, parts); !played) return played;
     auto report = engine_->end_iteration();
-    if (!report) return report.error();
+    if (!report) return without_actions(parts) ? Result<void>(silent()) : Result<void>(report.error());
     report_ = *std::move(report);
+    note_fired();
     if (pool_.empty()) return {};
     // What was opened goes to the end of the pool.
     const std::vector<std::string> unused = engine_->unused_prompts();
@@ -288,6 +316,26 @@ class Scenario {
     pool_ = unused;
     pool_.insert(pool_.end(), opened.begin(), opened.end());
     return {};
+  }
+
+  static bool without_actions(const std::vector<Part>& parts) {
+    return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.actions.empty(); });
+  }
+
+  // The engine takes a policy on turns that is never asked for a mistake of the host; here it is the scenario's.
+  Error silent() const {
+    return {fmt::format("policy {} decides while rollouts take turns, and none is written", program_.name),
+            "write `actions [[\"look\", \"go\"]] * 2;` before the rewards of a group"};
+  }
+
+  // Rules that answered in this iteration.
+  void note_fired() {
+    const std::vector<std::vector<std::int64_t>>& rules = engine_->rules_fired();
+    for (std::size_t handler = 0; handler < rules.size(); ++handler) {
+      for (std::size_t rule = 0; rule < rules[handler].size(); ++rule) {
+        if (rules[handler][rule] > 0) fired_.emplace(static_cast<int>(handler), static_cast<int>(rule));
+      }
+    }
   }
 
   // ---- expectations
@@ -377,6 +425,7 @@ class Scenario {
     const std::string full = asked.field.empty() ? asked.name : asked.name + "." + asked.field;
     if (const auto state = state_named(full)) return look_at_state(*state, asked);
     if (auto money = look_at_budget(asked)) return *std::move(money);
+    if (full.starts_with(reported)) return look_at_report(full.substr(reported.size()));
     if (asked.field.empty()) return look_at_run(asked.name);
     const auto course = script.courses().find(asked.name);
     if (course == script.courses().end()) return Error{fmt::format("there is no group {} in this iteration", asked.name), ""};
@@ -403,7 +452,7 @@ class Scenario {
       Value list;
       list.kind = Value::Kind::List;
       for (const Cell& cell : cells[index]) list.items.push_back(value_of(cell, state.type.base));
-      return state.type.vector() ? list : list.items.front();
+      return state.type.matrix() ? rows_of(list, state.type.columns) : state.type.vector() ? list : list.items.front();
     };
     if (state.scope == lang::StateScope::Run) return value_in(engine_->state().run());
     if (state.scope == lang::StateScope::Group) return Error{fmt::format("`{}` is gone with its group", state.name), ""};
@@ -426,6 +475,21 @@ class Scenario {
     return Result<Value>(Error{"the policy declares no such budget", ""});
   }
 
+  static constexpr std::string_view reported = "reported.";
+
+  Result<Value> look_at_report(const std::string& name) {
+    const auto metric = report_.metrics.find("report/" + name);
+    if (metric == report_.metrics.end()) return Error{fmt::format("the policy does not report `{}`", name), ""};
+    return amount(metric->second);
+  }
+
+  // How often a `warn` held in this iteration.
+  std::int64_t warned() const {
+    double times = 0;
+    for (const std::string& warning : program_.warnings) times += report_.metrics.at("policy/" + warning);
+    return static_cast<std::int64_t>(times);
+  }
+
   Result<Value> look_at_run(const std::string& name) {
     const engine::Conservation& rollouts = engine_->ledger().conservation();
     if (name == "started") return whole(rollouts.started);
@@ -438,9 +502,10 @@ class Scenario {
     if (name == "rounds") return whole(report_.rounds);
     if (name == "skip_update") return truth(report_.skip_update);
     if (name == "aborted") return truth(report_.aborted);
+    if (name == "warned") return whole(warned());
     return Error{fmt::format("a scenario knows no `{}`", name),
                  "it knows its groups, the states, spent, left, reserved, total, started, accepted, dropped, cancelled, "
-                 "deferred, in_flight, trained, rounds, skip_update and aborted"};
+                 "deferred, in_flight, trained, rounds, skip_update, aborted, warned and what is reported.NAME"};
   }
 
   const lang::Program& program_;
@@ -454,6 +519,7 @@ class Scenario {
   std::unique_ptr<engine::LiveEngine> engine_;
   std::vector<Answer> answers_;
   engine::IterationReport report_;
+  std::set<std::pair<int, int>> fired_;
   Allowance allowance_;
 };
 

@@ -1,7 +1,9 @@
 // Scenarios: the engine over time. What they expect follows from the rules of the policies at hand, by hand.
 #include "files.h"
+#include "runtime/trial/coverage.h"
 
 using namespace allot;
+namespace test = allot::trial::test;
 using allot::trial::test::passes;
 using allot::trial::test::run;
 
@@ -209,4 +211,73 @@ scenario "nobody told" { slots 2 iteration { group a: rewards 0, 0  expect a is 
   CHECK(reports[0].expects[5].got.find("has no `colour`") != std::string::npos);
   CHECK(reports[1].error.find("but 1 rewards are written") != std::string::npos);
   CHECK(reports[2].error.find("group b was opened") != std::string::npos);
+}
+
+TEST_CASE("state of several cells, reports and warnings are looked at") {
+  // mix starts as [[1, 2], [3, 4]] and is doubled for the prompt that was seen; run is [0.1, 0.2] and three times that.
+  passes(R"(policy cells
+state mix: mat<real, 2, 2> per prompt = [[1, 2], [3, 4]]
+state run: vec<real, 2> per run = [0.1, 0.2]
+on update of batch b {
+  for each g in b.ended { remember mix[g.prompt] = 2 * mix[g.prompt] }
+  remember run = 3 * run
+  report scored = sum(g.scored / 1 rollouts for g in b.ended)
+  warn when sum(g.scored / 1 rollouts for g in b.ended) > 2.5 because "many"
+}
+scenario "by element and whole" {
+  given mix["b"] = [[0, 0], [0, 1]]
+  slots 2
+  iteration {
+    group a: rewards 1, ?
+    group b: rewards 1, ?
+    expect mix["a"] == [[2, 4], [6, 8]] and mix["a"][1, 0] == 6
+    expect mix["b"] == [[0, 0], [0, 2]] and mix["b"][1][1] == 2
+    expect run == [0.3, 0.6] and run[1] == 0.6
+    expect reported.scored == 2 and warned == 0
+  }
+  iteration {
+    group a: rewards 1, 1
+    group b: rewards 1, 1
+    expect reported.scored == 4 and warned == 1
+  }
+}
+)");
+}
+
+TEST_CASE("an epoch is over when the pool was drawn once") {
+  passes(R"(policy epochs
+state begun: epochs per run = 0
+on update of batch b { remember begun = epoch }
+on epoch of pool p { evict where q.groups >= 2 groups until epoch + 1 }
+scenario "of two prompts" {
+  pool a, b
+  iteration { group a: rewards 1  expect begun == 0 }
+  iteration { group b: rewards 1  expect begun == 0 }
+  iteration { group a: rewards 1  expect begun == 1 }
+  iteration { group b: rewards 1  expect begun == 1 }
+}
+)");
+}
+
+TEST_CASE("rules that answer in a scenario are covered") {
+  const auto program = test::program_of(R"(policy covered
+on finish of group g {
+  when g.flat then drop
+  otherwise train
+}
+scenario "flat" { iteration { group a: rewards 1, 1  expect a is dropped } }
+)");
+  const auto rules = trial::coverage(*program, trial::run(*program));
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].times == 1);
+  CHECK(rules[1].times == 0);
+}
+
+TEST_CASE("a policy on turns needs actions in its scenario") {
+  const auto reports = run(R"(policy gate
+on turn 2 of group g { continue }
+scenario "no turns" { iteration { group a: rewards 1, 0  expect a is trained } }
+)");
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].error.find("and none is written") != std::string::npos);
 }

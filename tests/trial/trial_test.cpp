@@ -427,3 +427,25 @@ test "select" {
   CHECK(reports.size() == 4);
   for (const auto& report : reports) CHECK(report.passed);
 }
+
+TEST_CASE("a test says what draws give") {
+  for (const auto& report : run(R"(policy drawn
+on select of pool p { take p.slots by draw("rate") }
+on every turn of rollout r {
+  when draw("stop") < 0.5 then stop
+  otherwise continue
+}
+test "of each prompt" {
+  given p = pool { slots: 1, draw_rate: [0.25, 0.75] }
+  expect select(p) is take 1 by [0.25, 0.75]
+}
+test "of a rollout" {
+  given low = rollout { draw_stop: 0.4 }
+  given high = rollout { draw_stop: 0.6 }
+  expect turn(low) is stop
+  expect turn(high) is continue
+}
+)")) {
+    CHECK(report.passed);
+  }
+}
