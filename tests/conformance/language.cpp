@@ -55,6 +55,11 @@ std::string filled(const std::string& expression, const Json& inputs) {
   std::string text;
   std::size_t at = 0;
   for (std::size_t open = expression.find('{'); open != std::string::npos; open = expression.find('{', at)) {
+    if (expression[open + 1] == ' ') {  // of a record
+      text += expression.substr(at, open + 1 - at);
+      at = open + 1;
+      continue;
+    }
     const std::size_t close = expression.find('}', open);
     text += expression.substr(at, open - at) + literal(inputs.at(expression.substr(open + 1, close - open - 1)));
     at = close + 1;

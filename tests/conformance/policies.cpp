@@ -66,7 +66,8 @@ namespace {
 
 // The kept samples in descending order of reward, as the vectors list them.
 Json descending(const Json& rewards, const Json& kept) {
-  return asked("pick({kept}, argsort(pick({rewards}, {kept}), descending: true))", {{"rewards", rewards}, {"kept", kept}});
+  const Json order = asked("pick({kept}, argsort(pick({rewards}, {kept}), descending: true))", {{"rewards", rewards}, {"kept", kept}});
+  return order.get<std::vector<int>>();  // an expression gives reals
 }
 
 Json pods(const std::string& variant, const Json& in) {

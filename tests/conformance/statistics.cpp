@@ -152,22 +152,6 @@ Json variance_subset(const Json& in) {
   return {{"variance", math::variance(picked(rewards, kept), 0).value()}, {"indices", kept}};
 }
 
-Json variance_subset_descending(const Json& in) {
-  const std::vector<double> rewards = numbers(in.at("rewards"));
-  const std::vector<int> kept = max_variance_descending(rewards, in.at("m"));
-  const std::vector<double> values = picked(rewards, kept);
-  return {{"indices", kept},
-          {"variance_ddof1", math::variance(values, 1).value()},
-          {"advantages", standardized(values, in.at("ddof"), number(in.at("eps")))}};
-}
-
-Json binary_subset(const Json& in) {
-  const int ones = in.at("ones");
-  const int count = in.at("m");
-  const int hits = max_variance_hits(ones, in.at("zeros"), count);
-  return {{"keep_ones", hits}, {"keep_zeros", count - hits}};
-}
-
 }  // namespace
 
 void register_statistics(Registry& registry) {
@@ -185,13 +169,6 @@ void register_statistics(Registry& registry) {
   registry.add("entropy", entropies);
   registry.add("ngram_repetition", repeated);
   registry.add("maxvar_subset", variance_subset);
-  registry.add("pods_max_variance", variance_subset_descending);
-  registry.add("maxvar_binary", binary_subset);
-  registry.add("pods_binary_ones", [](const Json& in) -> Json {
-    const int hits = in.at("correct");
-    return max_variance_hits(hits, in.at("n").get<int>() - hits, in.at("m"));
-  });
-  registry.add("pods_max_reward", [](const Json& in) -> Json { return top(numbers(in.at("rewards")), in.at("m")); });
   registry.add("pcl_select", [](const Json& in) -> Json {
     return nearest(numbers(in.at("values")), number(in.at("tau")), in.at("m"));
   });
