@@ -189,8 +189,8 @@ class Test(unittest.TestCase):
         self.assertEqual(allot("test", policy_file(WRONG)).code, 1)
         self.assertEqual(allot("test", "/nowhere/at_all.allot").code, 2)
 
-    def test_the_library_passes(self):
-        answer = allot("test", "stdlib")
+    def test_the_library_passes_and_its_tests_notice_changes(self):
+        answer = allot("test", "stdlib", "--coverage", "--mutate", "--most-survivors", "5", timeout=300)
         self.assertEqual(answer.code, 0, answer.out + answer.err)
 
 

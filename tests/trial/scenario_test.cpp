@@ -281,3 +281,56 @@ scenario "no turns" { iteration { group a: rewards 1, 0  expect a is trained } }
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].error.find("and none is written") != std::string::npos);
 }
+
+TEST_CASE("an evicted prompt is passed over until its epoch") {
+  // The first two are drawn; a rests. In the second iteration it would be a's turn after c. Then all were drawn once.
+  passes(R"(policy rest
+hit when reward >= 1.0
+on finish of group g {
+  when g.misses == 0 then drop, evict until epoch + 1 because "solved"
+  otherwise train
+}
+scenario "solved prompts rest" {
+  pool a, b, c
+  slots 2
+  iteration {
+    group a: rewards 1, 1
+    group b: rewards 1, 0
+    expect finish(a) is drop, evict until 1
+  }
+  iteration {
+    group c: rewards 1, 0
+    group b: rewards 0, 1
+    expect trained == 2
+  }
+  iteration {
+    group c: rewards 1, 0
+    group a: rewards 1, 0
+    expect a is trained
+  }
+}
+)");
+}
+
+TEST_CASE("a deferred group is taken up by its keys, or waits") {
+  // One slot, two pilots. b has the wider spread and is committed in the second round.
+  passes(R"(policy waits
+refill at most 2 rounds then train_partial
+on select of pool p { take 2 * p.slots }
+on size of batch b { start 2 each, up to 3 }
+on wave 1 of group g { defer at most 1 iterations, refill }
+on resume of group g by -(g.reward_std ?? 0) { complete to 3 }
+scenario "over two iterations" {
+  pool a, b, c, d
+  iteration {
+    group a: rewards 0.5, 0.25
+    group b: rewards 1, 0, 1
+    expect wave 1 (a) is defer at most 1 iterations, refill
+    expect resume(b) is complete to 3
+    expect a is deferred
+    expect b is trained
+    expect deferred == 2 and accepted == 3
+  }
+}
+)");
+}
