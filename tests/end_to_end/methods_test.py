@@ -27,7 +27,7 @@ SMALLER = {
     "hora": ["first=2", "most=3", "spend=12"],
     "hora_rloo": ["hora.first=2", "hora.most=3", "hora.spend=12"],
     "knapsack_rl": ["each=4", "high=8"],
-    "pilot_commit": ["pilot=2", "total=4", "low=0.1", "high=0.9"],
+    "pilot_commit": ["pilot=2", "total=4", "low=0"],
     "pods": ["kept=2"],
     "pods_max_reward": ["kept=2"],
     "pods_percentile": ["kept=2"],
