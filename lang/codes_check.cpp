@@ -271,7 +271,8 @@ constexpr std::array table{
     // ---- several files
     Code{"E0601", "a file that is not there",
          "`import team.gates` means the file team/gates.allot: in the folder of the file that names it, in the folders of "
-         "`--path` and ALLOT_PATH, or in the project's stdlib. The members of a composition are found in the same way.",
+         "`--path` and ALLOT_PATH, or in the project's stdlib. Where allot.toml names a package `team`, it means gates.allot in "
+         "this package, which must be installed as allot.lock says. The members of a composition are found in the same way.",
          "policy p\nimport gate\non finish of group g { when gate.soft(g.scored) then drop }\n",
          "policy p\nimport gates\non finish of group g { when gates.few(g.scored) then drop }\n"
          "# file gates.allot\npolicy gates\nfn few(n: rollouts) -> bool = n < 2\n"},
@@ -285,7 +286,7 @@ constexpr std::array table{
          "# file two.allot\npolicy two\nfn g(x: real) -> real = x * x\n"},
     Code{"E0603", "one name, two files",
          "Two files of one policy mean different files by the same name, and these are not equal: two versions of one "
-         "thing would decide side by side.",
+         "thing would decide side by side. Or one name means a file of a package and one of the project itself.",
          "policy p\nimport gates\nimport team.other\n"
          "on finish of group g { when gates.f(g.scored) and other.h(g.scored) then drop }\n"
          "# file gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 2\n"

@@ -93,4 +93,24 @@ std::string_view Source::line(int number) const {
   return std::string_view(text_).substr(begin, end - begin);
 }
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool comment = false;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"' && !comment) quoted = !quoted;
+    if (c == '#' && !quoted) comment = true;
+    if (c == '\n' || c == '\r') comment = false;
+    if (comment) continue;
+    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
 }  // namespace allot::lang

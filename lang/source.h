@@ -58,4 +58,7 @@ class Source {
   std::vector<std::uint32_t> line_starts_;
 };
 
+// A piece of a policy on one line: comments go, white space shrinks.
+std::string one_line(std::string_view text);
+
 }  // namespace allot::lang

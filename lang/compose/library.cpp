@@ -63,10 +63,24 @@ std::shared_ptr<const SearchPath> SearchPath::with_environment(std::vector<fs::p
   return std::make_shared<const SearchPath>(std::move(folders));
 }
 
-Result<FoundFile> SearchPath::find(const std::string& name, const std::string& importing) const {
-  const fs::path beside = fs::path(importing).parent_path();
-  std::vector<fs::path> places{beside};
+std::vector<fs::path> SearchPath::local_places(const std::string& importing) const {
+  std::vector<fs::path> places{fs::path(importing).parent_path()};
   places.insert(places.end(), folders_.begin(), folders_.end());
+  return places;
+}
+
+std::optional<Result<FoundFile>> SearchPath::find_local(const std::string& name, const std::string& importing) const {
+  std::error_code failure;
+  for (const fs::path& place : local_places(importing)) {
+    const fs::path file = place / relative_file(name);
+    if (fs::is_regular_file(file, failure)) return read(file, name);
+  }
+  return std::nullopt;
+}
+
+Result<FoundFile> SearchPath::find(const std::string& name, const std::string& importing) const {
+  std::vector<fs::path> places = local_places(importing);
+  const fs::path beside = places.front();
   std::error_code failure;
   if (auto library = library_above(beside.empty() ? fs::path(".") : beside)) places.push_back(*std::move(library));
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct FoundFile {
   std::string path;  // as people see it in messages
   std::string key;   // one file has one key, by whatever name it was found
   std::string text;
+  std::string also = {};  // another file that the name could mean as well; empty where there is none
 };
 
 class Library {
@@ -36,9 +38,12 @@ class SearchPath : public Library {
   static std::shared_ptr<const SearchPath> with_environment(std::vector<std::filesystem::path> folders = {});
 
   Result<FoundFile> find(const std::string& name, const std::string& importing) const override;
+  // Only in the folder of the importing file and in `folders`; nothing where there is no such file.
+  std::optional<Result<FoundFile>> find_local(const std::string& name, const std::string& importing) const;
   std::string key(const std::string& path) const override;
 
  private:
+  std::vector<std::filesystem::path> local_places(const std::string& importing) const;
   std::vector<std::filesystem::path> folders_;
 };
 

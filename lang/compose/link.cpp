@@ -17,6 +17,7 @@ struct Use {
   Span span;
   int file = -1;
   Error problem;           // where there is no file
+  std::string also = {};   // another file that the name could mean
 };
 
 struct Found {
@@ -95,6 +96,7 @@ class Linker {
       use.problem = file.error();
       return use;
     }
+    use.also = file->also;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       if (found_[i].file.key == file->key) use.file = static_cast<int>(i);
     }
@@ -132,6 +134,12 @@ class Linker {
         for (const Use& use : *uses) {
           if (use.file < 0) {
             error("E0601", use.span, use.problem.what, "", use.problem.help);
+            continue;
+          }
+          if (!use.also.empty()) {
+            conflict_ = true;
+            error("E0603", use.span, "`" + use.name + "` means two files", use.also + " as well as " + file(use).path,
+                  "rename the one that is yours");
             continue;
           }
           const auto [it, fresh] = first.emplace(use.name, use);

@@ -13,27 +13,7 @@ namespace allot::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The text of a rule on one line: comments go, white space shrinks.
-std::string one_line(std::string_view text) {
-  std::string line;
-  bool comment = false;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '"' && !comment) quoted = !quoted;
-    if (c == '#' && !quoted) comment = true;
-    if (c == '\n' || c == '\r') comment = false;
-    if (comment) continue;
-    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  if (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
+using lang::one_line;
 
 std::string argument(const lang::Program& program, const lang::ReadArgument& argument) {
   switch (argument.kind) {

@@ -36,6 +36,7 @@ constexpr std::string_view examples =
     "  allot plan tighter.allot --on runs/first       what would it decide otherwise?\n"
     "  allot swap runs/first tighter.allot            let it decide from here on\n"
     "  allot audit runs/first                         does every decision follow from what it read?\n"
+    "  allot add ../gates                             use another team's package\n"
     "  allot help E0118                               what does this error mean?";
 
 // Policies find the files that they name by ALLOT_PATH.
@@ -71,6 +72,13 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_swap(app, exit);
   add_rollback(app, exit);
   add_audit(app, exit);
+  add_add(app, exit);
+  add_pack(app, exit);
+  add_sign(app, exit);
+  add_verify(app, exit);
+  add_publish(app, exit);
+  add_list(app, exit);
+  add_diff(app, exit);
   add_help(app, exit);
   // `--path` may stand after the command too.
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->fallthrough();

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
-#include "lang/compose/library.h"
 #include "lang/limits.h"
 #include "runtime/math/checksum.h"
+#include "runtime/package/library.h"
 
 namespace allot::cli {
 
@@ -84,7 +84,7 @@ Result<PolicyFile> read_policy(const fs::path& path) {
   if (!text) return text.error();
   const std::string own_hash = math::sha256_hex(*text);
   PolicyFile file = from_text(path, *std::move(text));
-  file.program = lang::check(file.source, file.diagnostics, lang::SearchPath::with_environment());
+  file.program = lang::check(file.source, file.diagnostics, package::environment_library());
   if (file.program) {
     file.program->hash = file.source->file_count() == 1 ? own_hash : math::sha256_hex(lang::hashed_text(*file.source));
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/limits.h"
+#include "runtime/package/library.h"
 
 namespace allot::engine {
 
@@ -38,7 +39,7 @@ Result<PolicyText> read_policy_text(const std::filesystem::path& file) {
 }
 
 TextFiles::TextFiles(const PolicyText& text) : text_(text) {
-  if (!text_.whole) search_ = lang::SearchPath::with_environment();
+  if (!text_.whole) search_ = package::environment_library();
 }
 
 Result<lang::FoundFile> TextFiles::find(const std::string& name, const std::string& importing) const {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "lang/builtins.h"
-#include "lang/compose/library.h"
 #include "lang/format/format.h"
 #include "lang/parser.h"
 #include "lang/words.h"
+#include "runtime/package/library.h"
 
 namespace allot::lsp {
 
@@ -21,7 +21,7 @@ Document::Document(std::string uri, std::string text)
   const std::string scheme = "file://";
   const std::string path = uri_.starts_with(scheme) ? uri_.substr(scheme.size()) : uri_;
   auto whole = std::make_shared<const lang::Source>(path, std::string(source_->text()));
-  program_ = lang::check(whole, diagnostics_, lang::SearchPath::with_environment());
+  program_ = lang::check(whole, diagnostics_, package::environment_library());
   diagnostics_.sort();
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
