@@ -175,7 +175,7 @@ class Adding(Here):
                              .replace("then drop }", "or one.f(g.scored) then drop }")})
         self.good("test", "p.allot")
         write(self.project, {"p.allot": "policy p\nimport team.gates.soft.two\non finish of group g { drop }\n"})
-        self.assertIn("did you mean soft/one.allot?", self.run_allot("check", "p.allot").err)
+        self.assertIn("soft/one.allot", self.run_allot("check", "p.allot").err)
 
     def test_a_name_that_is_a_package_and_a_file_is_told(self):
         self.gates()
@@ -193,6 +193,9 @@ class Adding(Here):
         answer = self.refused("add", "../b", reason="two versions of gates are needed: 1.0.0 and 2.0.0")
         self.assertIn("→ a → gates", answer.err)
         self.assertIn("→ b → gates", answer.err)
+        # Two that say to be the same version, and are not.
+        self.gates("two", limit=3)
+        self.refused("add", "../b", reason="two different packages call themselves gates 1.0.0")
         # The same package from two places is no conflict.
         shutil.rmtree(self.top / "two")
         self.gates("two")

@@ -2,6 +2,7 @@
 #include "lang/difference.h"
 
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

@@ -108,7 +108,7 @@ Result<Package> read_package(const fs::path& path) {
   if (!fs::exists(path, failure)) return Error{fmt::format("there is no {}", path.string()), "name a folder with an allot.toml, or a bundle"};
   if (!fs::is_directory(path, failure)) {
     const auto bytes = read_file(fs::canonical(path, failure), limits.bundle_bytes);
-    if (!bytes) return bytes.error();
+    if (!bytes) return Error{fmt::format("the bundle {} is refused: {}", path.string(), bytes.error().what), bytes.error().help};
     return from_bundle(*bytes, path.string());
   }
   auto files = read_folder(path);

@@ -85,9 +85,14 @@ class Resolver {
   Result<void> agree(const Dependency& dependency) {
     const Locked& first = chosen_.at(dependency.name);
     if (first.source.same(dependency.source)) return {};
-    auto second = get(dependency);
+    const auto second = obtain(dependency.source, dependency.name, root_, project_.registries);
     if (!second) return second.error();
     if (second->package.hash == first.hash) return {};
+    if (first.version == *second->package.project.version) {
+      return Error{fmt::format("two different packages call themselves {} {}", dependency.name, first.version.text()),
+                   fmt::format("{} from {}\n        {} from {}", ways_.at(dependency.name), first.source.text(), way(dependency.name),
+                               dependency.source.text())};
+    }
     return Error{fmt::format("two versions of {} are needed: {} and {}", dependency.name, first.version.text(),
                              second->package.project.version->text()),
                  fmt::format("{} from {}\n        {} from {}\n  a policy cannot hold both: let them ask for the same one",
