@@ -254,6 +254,21 @@ std::string render_json(const Diagnostics& diagnostics, const Source& source) {
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view name) {
+  std::vector<std::string_view> words;
+  for (std::size_t end = name.find('_'); end != std::string_view::npos; end = name.find('_')) {
+    words.push_back(name.substr(0, end));
+    name.remove_prefix(end + 1);
+  }
+  words.push_back(name);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+}  // namespace
+
 std::string near_match(std::string_view name, const std::vector<std::string>& candidates) {
   // A third of the letters may differ, and always fewer than three in four-letter words: `at` is not `is`.
   if (name.empty() || name.size() > 64) return {};
@@ -270,7 +285,11 @@ std::string near_match(std::string_view name, const std::vector<std::string>& ca
       best_distance = distance;
     }
   }
-  return best;
+  if (!best.empty() || name.find('_') == std::string_view::npos) return best;
+  // `mean_reward` for `reward_mean`.
+  const auto same = [&](const std::string& candidate) { return candidate != name && words_of(candidate) == words_of(name); };
+  const auto it = std::find_if(candidates.begin(), candidates.end(), same);
+  return it == candidates.end() ? std::string() : *it;
 }
 
 }  // namespace allot::lang

@@ -301,6 +301,18 @@ std::optional<Type> read_vector_type(Policy& policy, const tree::TypeName& name)
   return type;
 }
 
+// What a type of other languages is called here; empty where nothing is.
+std::string_view type_elsewhere(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"float", "real"},  {"double", "real"}, {"number", "real"},      {"float64", "real"}, {"integer", "int"}, {"long", "int"},
+      {"int64", "int"},   {"boolean", "bool"}, {"probability", "prob"}, {"list", "vec"},     {"vector", "vec"},  {"array", "vec"},
+      {"matrix", "mat"}};
+  for (const auto& [other, own] : names) {
+    if (other == name) return own;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
@@ -322,8 +334,9 @@ std::optional<Type> read_type(Policy& policy, const tree::TypeName& name) {
   } else {
     std::vector<std::string> names{"bool", "int", "real", "prob", "beta", "vec", "mat", "prompt"};
     for (int i = 0; i < base_unit_count; ++i) names.emplace_back(lang::name(static_cast<BaseUnit>(i)));
+    const std::string_view other = type_elsewhere(name.name);
     policy.error("E0202", name.span, "there is no type " + quoted(name.name) + " here", "",
-                 near_help(name.name, names));
+                 other.empty() ? near_help(name.name, names) : "it is called `" + std::string(other) + "` here");
     return std::nullopt;
   }
   type.optional = name.optional;

@@ -92,6 +92,9 @@ std::string State::help_for(std::string_view found) const {
     if (found == "else" || found == "elif") return "the last rule begins with `otherwise`";
     if (found == "return") return "a verdict needs no word before it";
   }
+  if ((found == "and" || found == "&") && wanted("`,`") && wanted("`because`")) {
+    return "the fields of a verdict are parted by commas: `stop, drop`";
+  }
   if (found == "=" && (wants_.empty() || wanted("`then`") || wanted("statement"))) return "equality is written `==`";
   for (const auto& [token, words] : meant) {
     if (token == found) return std::string(words);
@@ -100,6 +103,11 @@ std::string State::help_for(std::string_view found) const {
     return fmt::format("`{}` is a reserved word; choose another name", found);
   }
   const auto near = near_word(found);
+  if (near.empty() && wanted("a decision point")) {
+    std::string points;
+    for (const std::string& point : point_words()) points += (points.empty() ? "" : ", ") + point;
+    return "points are " + points;
+  }
   return near.empty() ? std::string() : fmt::format("did you mean `{}`?", near);
 }
 

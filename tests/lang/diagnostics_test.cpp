@@ -150,6 +150,8 @@ TEST_CASE("near matches are near, or there is none") {
   const std::vector<std::string> names{"threshold", "at", "reward_mean", "hits", "misses", "when"};
   CHECK(near_match("treshold", names) == "threshold");
   CHECK(near_match("reward_maen", names) == "reward_mean");
+  CHECK(near_match("mean_reward", names) == "reward_mean");  // the same words in another order
+  CHECK(near_match("mean_rewards", names).empty());
   CHECK(near_match("hist", names) == "hits");
   CHECK(near_match("whne", names) == "when");
   CHECK(near_match("is", names).empty());  // two letters may mean anything
