@@ -92,6 +92,8 @@ std::string State::help_for(std::string_view found) const {
     if (found == "else" || found == "elif") return "the last rule begins with `otherwise`";
     if (found == "return") return "a verdict needs no word before it";
   }
+  if (found == "=" && wanted("`:` and a type")) return "say of which type it is: `: int`, `: real`, `: tokens`, …";
+  if (found == "if" && wanted("`]`")) return "what is walked is chosen by `where`: [r.tokens for r in g.rollouts where r.alive]";
   if ((found == "and" || found == "&") && wanted("`,`") && wanted("`because`")) {
     return "the fields of a verdict are parted by commas: `stop, drop`";
   }
