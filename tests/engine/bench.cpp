@@ -116,6 +116,7 @@ void Driver::step() {
   ending.reward = live.course.reward;
   ending.raw_reward = live.course.raw_reward;
   ending.answer = live.course.answer;
+  ending.cause = live.course.cause;
   const RolloutRef ref = live.ref;
   std::erase_if(live_, [&](const Live& each) { return each.ref == ref; });
   auto orders = engine_.ended(ref, ending);

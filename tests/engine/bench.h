@@ -23,6 +23,7 @@ struct Course {
   int tokens = 10;   // a turn
   std::string answer;
   int calls = 0;
+  std::string cause;  // of a failure
 };
 using Courses = std::function<Course(const std::string& prompt, int sample)>;
 
