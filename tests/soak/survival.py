@@ -26,7 +26,7 @@ def records(folder):
         for line in segment.read_text().splitlines(keepends=True):
             if not line.endswith("\n"):
                 continue  # the kill cut it off
-            record = json.loads(line)
+            record = json.loads(line.replace(str(folder), "RUN"))  # rules are named by the path of their file
             record.pop("crc"), record.pop("sum", None)
             if record["k"] == "resume":
                 told = {iteration: kept for iteration, kept in told.items() if iteration < record["it"]}
