@@ -132,7 +132,7 @@ TEST_CASE("a flipped verdict differs, at its place and with both values") {
 TEST_CASE("whatever value of whatever decision is changed and sealed anew, the audit finds it") {
   for (const char* const name : {"learning", "choosing", "shaping", "faulty"}) {
     const Folder folder;
-    bench::play(named(name), folder, 0, 1);
+    bench::play(named(name), folder, 0, 2);
     const std::vector<std::string> lines = lines_of(folder.segment(1));
     int tried = 0, differing = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {

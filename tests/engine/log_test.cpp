@@ -102,7 +102,7 @@ policy cut
 budget 30 rollouts per run
 refill at most 2 rounds then train_partial
 on finish of group g {
-  when g.flat or g.scored < 2 then drop, refill
+  when g.slot == 1 or g.scored < 2 then drop, refill
   otherwise train
 }
 )"};
