@@ -43,12 +43,18 @@ Json to_json(const engine::AuditResult& result) {
           {"damage", result.damage}};
 }
 
+constexpr std::size_t most_shown = 400;  // characters of a value
+
+std::string shortened(const std::string& text) {
+  return text.size() <= most_shown ? text : text.substr(0, most_shown) + "…";
+}
+
 void print(const engine::Difference& first) {
   std::string about = first.group < 0 ? "the batch" : fmt::format("group {}", first.group);
   if (first.sample >= 0) about += fmt::format(", rollout {}", first.sample);
   fmt::print("first difference: {}: iteration {}, {}, {} (policy {})\n    {} was recorded as {}\n    asked again it is {}\n",
-             first.place, first.iteration, about, first.point, first.policy.substr(0, 12), first.member, first.recorded,
-             first.again);
+             first.place, first.iteration, about, first.point, first.policy.substr(0, 12), first.member,
+             shortened(first.recorded), shortened(first.again));
 }
 
 std::string count(std::int64_t number, std::string_view noun) {
