@@ -182,8 +182,7 @@ Cell value_of(const Executable& executable, const Program& program, FaultKind* f
 const char* name(Op op);
 // By the order of compiler/outcome.h.
 inline constexpr const char* operand_names[] = {"amount", "up to",  "mask",   "subset",     "age limit", "until",
-                                                "readmitted", "scores", "reward", "loss",       "slope",     "advantages",
-                                                "weights",    "baseline"};
+                                                "readmitted", "scores", "reward", "advantages", "weights",   "baseline"};
 
 std::string text(const Answer& answer);
 std::string text(const Cell& cell);

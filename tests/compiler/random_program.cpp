@@ -23,11 +23,9 @@ using lang::EffectKind;
 // Two scopes that are no lists, for the columns of one program.
 std::array<Scope, 2> two_scopes(std::uint64_t seed) {
   static constexpr Scope all[] = {Scope::Rollouts, Scope::Groups, Scope::Ended,   Scope::Prompts, Scope::Pool,
-                                  Scope::Known,    Scope::Turns,  Scope::AllTurns, Scope::Trained, Scope::Stored,
-                                  Scope::Anchors};
-  constexpr std::uint64_t count = std::size(all);
-  const std::uint64_t first = seed % count;
-  return {all[first], all[(first + 1 + seed / count % (count - 1)) % count]};
+                                  Scope::Known,    Scope::Turns,  Scope::Trained, Scope::Stored,  Scope::Anchors};
+  const std::uint64_t first = seed % 10;
+  return {all[first], all[(first + 1 + seed / 10 % 9) % 10]};
 }
 
 class Maker {
@@ -149,8 +147,6 @@ class Maker {
     if (dice_.once_in(6)) verdict.readmitted = expression_.vector(Base::Bool, 1);
     if (dice_.once_in(6)) verdict.scores = expression_.vector(Base::Real, 1);
     if (dice_.once_in(6)) verdict.reward = expression_.scalar(Base::Real, false, 2);
-    if (dice_.once_in(6)) verdict.loss = expression_.scalar(Base::Real, false, 2);
-    if (dice_.once_in(6)) verdict.slope = expression_.scalar(Base::Real, false, 1);
     if (dice_.once_in(6)) verdict.advantages = expression_.vector(Base::Real, 2);
     if (dice_.once_in(6)) verdict.weights = expression_.vector(Base::Real, 1);
     if (dice_.once_in(6))
