@@ -4,14 +4,12 @@
 #include <cstdlib>
 #include <limits>
 
-#include "tests/compiler/rule_trials.h"
-
 namespace allot::compiler::test {
 namespace {
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t seed) : seed_(seed), dice_(seed + 5'000'000) {}
+  explicit Maker(std::uint64_t seed) : dice_(seed + 5'000'000) {}
 
   Program make() {
     b_.program.name = "scalars";
@@ -23,8 +21,7 @@ class Maker {
     b_.state(type(Base::Real), lang::StateScope::Run);
     b_.state(type(Base::Int, true), lang::StateScope::Prompt);
     for (int i = dice_.below(4); i > 0; --i) lets_.push_back(b_.let(value(any_number(), dice_.once_in(2), 3)));
-    RuleTrials trials(b_.program, seed_, scalar_memory);
-    for (int i = 1 + dice_.below(4); i > 0; --i) trials.add(b_.program, i > 1, [&] { rule(i == 1); });
+    for (int i = 1 + dice_.below(4); i > 0; --i) rule(i == 1);
     if (dice_.once_in(3)) b_.report(value(Base::Real, true, 3));
     return std::move(b_.program);
   }
@@ -161,7 +158,6 @@ class Maker {
     }
   }
 
-  std::uint64_t seed_;
   Dice dice_;
   Builder b_;
   std::vector<int> lets_;
