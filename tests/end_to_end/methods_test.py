@@ -80,6 +80,10 @@ def journal(run_folder):
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
+def metrics(run_folder):
+    return run_folder / "seed-7" / "policy" / "metrics.jsonl"
+
+
 class Methods(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -103,6 +107,11 @@ class Methods(unittest.TestCase):
                 answers = [record for record in records if record["k"] in ("ask", "same")]
                 self.assertEqual([answer["fault"] for answer in answers if "fault" in answer], [])
                 for index, handler in enumerate(handlers):
+                    if handler["text"].startswith("loss"):  # asked of every token: metrics count, the journal does not tell
+                        rows = [json.loads(line) for line in metrics(self.place / name).read_text().splitlines()]
+                        self.assertGreater(sum(row["loss/tokens"] for row in rows), 0)
+                        self.assertEqual(sum(row["loss/faults"] for row in rows), 0)
+                        continue
                     of_it = [answer for answer in answers if answer["h"] == index]
                     self.assertTrue(of_it, f"`on {handler['text']}` was never asked")
                     rules = range(len(handler["rules"]))

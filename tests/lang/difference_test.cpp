@@ -40,8 +40,8 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("equal policies differ in nothing, however they are laid out") {
-  CHECK(told("param a: int = 1 in 0..4\non finish of group g { when g.scored < a then drop }\n",
-             "# a comment\nparam a: int = 1 in 0..4\non finish of group g {\n  # another\n  when g.scored < a   then drop\n}\n") == Lines{});
+  CHECK(told("param a: rollouts = 1 in 0..4\non finish of group g { when g.scored < a then drop }\n",
+             "# a comment\nparam a: rollouts = 1 in 0..4\non finish of group g {\n  # another\n  when g.scored < a   then drop\n}\n") == Lines{});
 }
 
 TEST_CASE("parameters") {
