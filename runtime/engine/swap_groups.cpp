@@ -58,10 +58,14 @@ std::vector<Version*> LiveEngine::versions_in_use() const {
   return versions;
 }
 
-// The last to hold a version takes its counts along.
+// The last to hold a version takes its counts along, those that are not 0: there may be many versions.
 void LiveEngine::retire(std::shared_ptr<Version> version) {
   if (!version || version.use_count() > 1 || version->judge.counts().decisions() == 0) return;
-  add_version_metrics(retired_, *version);
+  std::map<std::string, double> counts;
+  add_version_metrics(counts, *version);
+  for (const auto& [name, value] : counts) {
+    if (value != 0) retired_[name] += value;
+  }
   for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
 }
 
@@ -142,6 +146,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Pre
   audit_.version(report.iteration, next->number, *next->policy);
   if (request.back) {
     swaps_.before.pop_back();
+    if (!settings_.run_folder.empty()) (void)keep_state(settings_.run_folder, swaps_.current->number, *state);
   } else {
     keep_replaced(*swaps_.current, std::move(state));
   }

@@ -189,7 +189,7 @@ const std::string as_mean = learner("state belief: real per prompt = 0.5", "reme
 
 }  // namespace
 
-TEST_CASE("swap: state carries over by name and type at a barrier, a changed one through migrate or not at all") {
+TEST_CASE("fault 48: state carries over by name and type at a barrier, a changed one through migrate or not at all") {
   auto engine = engine_of(with_beta, settings(2, 2));
   Driver driver(*engine, by_digit);
   driver.run(0, prompts(2));  // p0: no hit of 2; p1: one of 2, so its posterior is beta(2, 2)
