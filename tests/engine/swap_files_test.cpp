@@ -73,6 +73,14 @@ std::vector<std::string> watch(FileWatcher& watcher, std::chrono::milliseconds t
   return told;
 }
 
+// Waits for one text, however busy the machine is, and looks a while longer for another.
+std::vector<std::string> next_of(FileWatcher& watcher) {
+  std::vector<std::string> told;
+  for (int tries = 0; told.empty() && tries < 100; ++tries) told = watch(watcher, 50ms);
+  for (std::string& more : watch(watcher, 400ms)) told.push_back(std::move(more));
+  return told;
+}
+
 }  // namespace
 
 TEST_CASE("fault 44: a watcher survives every way of saving, and tells each text once") {
@@ -84,7 +92,7 @@ TEST_CASE("fault 44: a watcher survives every way of saving, and tells each text
   SECTION("renamed over") {
     write(folder.path / "new", gate(2));
     fs::rename(folder.path / "new", file);
-    CHECK(watch(watcher, 500ms) == std::vector{gate(2)});
+    CHECK(next_of(watcher) == std::vector{gate(2)});
   }
   SECTION("truncated, then written after a pause") {
     std::thread editor([&] {
@@ -95,24 +103,24 @@ TEST_CASE("fault 44: a watcher survives every way of saving, and tells each text
       std::this_thread::sleep_for(100ms);
       out << gate(3).substr(20) << std::flush;
     });
-    CHECK(watch(watcher, 800ms) == std::vector{gate(3)});
+    CHECK(next_of(watcher) == std::vector{gate(3)});
     editor.join();
   }
   SECTION("deleted and made anew") {
     fs::remove(file);
     CHECK(watch(watcher, 300ms).empty());
     write(file, gate(4));
-    CHECK(watch(watcher, 500ms) == std::vector{gate(4)});
+    CHECK(next_of(watcher) == std::vector{gate(4)});
   }
   SECTION("another target of a link") {
     write(folder.path / "a", gate(5));
     write(folder.path / "b", gate(6));
     fs::remove(file);
     fs::create_symlink(folder.path / "a", file);
-    CHECK(watch(watcher, 500ms) == std::vector{gate(5)});
+    CHECK(next_of(watcher) == std::vector{gate(5)});
     fs::create_symlink(folder.path / "b", folder.path / "link");
     fs::rename(folder.path / "link", file);
-    CHECK(watch(watcher, 500ms) == std::vector{gate(6)});
+    CHECK(next_of(watcher) == std::vector{gate(6)});
   }
   SECTION("an empty file and the same content are nothing new") {
     write(file, "");

@@ -596,5 +596,5 @@ TEST_CASE("a decision never waits for a swap that is being prepared") {
   swapping.join();
   CHECK(iterations > 10);
   INFO("worst event " << worst << " s");
-  CHECK(worst < 1);  // a hang would be found; the bench measures
+  CHECK(worst < 10);  // a hang would be found, on a busy machine too; the bench measures
 }
