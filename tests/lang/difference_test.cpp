@@ -53,7 +53,7 @@ TEST_CASE("parameters") {
         Lines{"breaks parameter a: its range is 0..0.75, and was 0..1: values that fitted do not"});
   CHECK(told(was, gate("param a: real = 0.5 in 0.25..2"))[0].starts_with("breaks"));
   CHECK(told(was, gate("param a: real = 0.5"))[0].starts_with("adds parameter a: its range is unbounded"));
-  CHECK(told(was, gate("param a: int = 0 in 0..1"))[0] == "breaks parameter a: is of type int, and was real");
+  CHECK(told(was, gate("param a: int = 0 in 0..1"))[0] == "breaks parameter a: is of type int, and was prob");
   CHECK(told(rule, was)[0].starts_with("adds parameter a: is new"));
   CHECK(told(was, rule)[0] == "breaks parameter a: is gone: a run that sets it is refused");
 }
@@ -79,7 +79,7 @@ TEST_CASE("state and inputs") {
 TEST_CASE("points, statistics, budgets, declarations, functions, reports") {
   CHECK(told(rule, "on finish of group g { when g.scored < 2 then drop }\n") == Lines{"decides point finish of group g: is answered by other rules"});
   CHECK(told(rule, rule + "on wave of group g { when g.hits > 1 then stop }\nhit when reward >= 1\n") ==
-        Lines{"decides point wave of group g: is answered now, and was left to the default", "decides declaration hit: is new: reward >= 1"});
+        Lines{"decides point wave of group g: is answered now, and was left to the default", "decides declaration hit: is new: hit when reward >= 1"});
   const std::string kept = "on turn 5 of group g { when (mean_pairwise(normalized_edit_distance, prefixes(g.actions, 5, padded)) ?? 1) < 0.1 then stop }\n";
   const Lines statistic = told(rule, rule + kept);
   REQUIRE(statistic.size() == 2);
