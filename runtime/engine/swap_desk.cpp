@@ -127,7 +127,7 @@ void SwapDesk::follow_file() {
   request.by = "watch";
   request.text.whole = false;
   // Through the folder like any other, so that it outlives the process.
-  if (auto put = replace_file(files_.request(fresh_request_id()), to_text(request)); !put) {
+  if (auto put = replace_file(files_.request(fresh_request_id()), to_text(request), Durability::Atomic); !put) {
     const std::lock_guard lock(mutex_);
     messages_.push_back(put.error().text());
   }

@@ -18,11 +18,12 @@ using Json = nlohmann::ordered_json;
 fs::path text_file(const fs::path& run, const std::string& hash) { return run / "versions" / (hash + ".json"); }
 fs::path state_file(const fs::path& run, int number) { return run / "versions" / fmt::format("state-{}.json", number); }
 
+// Nobody waits for the disk: a swap is under way. The journal, which is on disk at the next barrier, has the text too.
 Result<void> put(const fs::path& file, const std::string& text) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", file.parent_path().string(), error.message()), ""};
-  return replace_file(file, text);
+  return replace_file(file, text, Durability::Atomic);
 }
 
 Result<std::string> get(const fs::path& file, const std::string& what) {
