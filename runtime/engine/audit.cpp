@@ -84,6 +84,7 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path snapshot;        // replaced at every barrier
   EventLog events = {};
+  bool keep_events = true;
   // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
     int iteration = 0;
@@ -107,6 +108,7 @@ struct Audit::Impl {
 
 // What is needed to read the rest by itself.
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
+  keep_events = settings.keep_events;
   Json record;
   record["k"] = "run";
   record["schema"] = "journal/3";
@@ -144,23 +146,23 @@ void Audit::pool(int iteration, const std::vector<PoolPrompt>& prompts) {
 }
 
 void Audit::begun(const std::vector<std::string>& prompts, std::optional<double> now) {
-  if (on()) impl_->events.begin(prompts, now);
+  if (on() && impl_->keep_events) impl_->events.begin(prompts, now);
 }
 
 void Audit::turn(RolloutRef rollout, const Turn& turn, bool with_observation, std::optional<double> now) {
-  if (on()) impl_->events.turn(rollout, turn, with_observation, now);
+  if (on() && impl_->keep_events) impl_->events.turn(rollout, turn, with_observation, now);
 }
 
 void Audit::ended(RolloutRef rollout, const Ending& ending, std::optional<double> now) {
-  if (on()) impl_->events.ended(rollout, ending, now);
+  if (on() && impl_->keep_events) impl_->events.ended(rollout, ending, now);
 }
 
 void Audit::shape_group(const MicroBatch& group) {
-  if (on()) impl_->events.shape_group(group);
+  if (on() && impl_->keep_events) impl_->events.shape_group(group);
 }
 
 void Audit::shape(const MicroBatch& batch) {
-  if (on()) impl_->events.shape(batch);
+  if (on() && impl_->keep_events) impl_->events.shape(batch);
 }
 
 void Audit::append(std::string record) {

@@ -36,6 +36,7 @@ struct Settings {
   bool stop_on_fault = false;
   bool native = true;        // compile in the background and change over from the evaluator when ready
   bool has_raw_reward = false;
+  bool keep_events = true;   // in the journal, so that replay_run() can play the run again; a microsecond a turn
   Abilities host;            // what the driver can do
   // Seconds since any moment, for budgets of seconds; empty: a steady clock, which no change of the date moves. Going
   // back counts as no time.

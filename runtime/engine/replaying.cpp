@@ -129,7 +129,7 @@ class Replayer {
     if (!events_) {
       return fail({fmt::format("{}: iteration {} has no record of its events, so it cannot be played again.", line.place(),
                                iteration),
-                   "an older program wrote it; `allot audit` needs no events"});
+                   "train with --keep-events to have them; `allot audit` needs no events"});
     }
     replayed_.clear();
     clock_ = events_->begun.value_or(0);

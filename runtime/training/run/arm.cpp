@@ -114,6 +114,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
     settings.pause_below = options.pause_below;
     settings.stop_on_fault = options.stop_on_fault;
     settings.native = options.native;
+    settings.keep_events = options.keep_events;
     settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .losses = true, .scores = true};
   }
   return settings;

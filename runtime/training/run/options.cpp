@@ -84,6 +84,7 @@ void add_policy(CLI::App& app, RunOptions& o, std::vector<std::string>& sets) {
       ->check(CLI::IsMember({"stop", "default"}));
   app.add_option("--watch", o.watch, "follow this policy file: each time it is saved, the run is swapped to it");
   app.add_flag("!--no-native", o.native, "stay with the evaluator, compile nothing");
+  app.add_flag("--keep-events", o.keep_events, "journal every turn too, for `allot replay --journal`");
 }
 
 void add_groups(CLI::App& app, RunOptions& o) {

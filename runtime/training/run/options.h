@@ -44,6 +44,7 @@ struct RunOptions {
   std::optional<double> pause_below;
   bool stop_on_fault = false;
   bool native = true;
+  bool keep_events = false;
   std::filesystem::path watch;               // a policy file that is followed while it runs
 
   // how it learns
