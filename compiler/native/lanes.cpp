@@ -5,6 +5,7 @@
 
 #include "compiler/depth.h"
 #include "compiler/kernel.h"
+#include "compiler/outcome.h"
 
 namespace allot::compiler::native {
 
@@ -65,10 +66,10 @@ bool can_vectorise(const Request& request, const lang::Handler& handler, const B
   Look look(request, handler, shape);
   for (const lang::Rule& rule : handler.rules) {
     if (!look.fine(rule.condition)) return false;
-    for (const auto& place : {&lang::VerdictTemplate::mask, &lang::VerdictTemplate::subset,
-                              &lang::VerdictTemplate::readmitted, &lang::VerdictTemplate::scores,
-                              &lang::VerdictTemplate::advantages, &lang::VerdictTemplate::weights}) {
-      if (rule.verdict.*place >= 0) return false;
+    for (const OperandPlace& place : operand_places) {
+      const auto same = [&](const NumberPlace& number) { return number.node == place.node; };
+      const bool number = std::any_of(std::begin(number_places), std::end(number_places), same);
+      if (!number && rule.verdict.*place.node >= 0) return false;
     }
     for (const NumberPlace& place : number_places) {
       if (!look.fine(rule.verdict.*place.node)) return false;

@@ -62,7 +62,11 @@ bool Slopes::moves(NodeId id) {
   if (node.op == Op::Read) {
     return builder_.handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
   }
-  if (node.op == Op::Let && moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value)) return true;
+  if (node.op == Op::Let) {
+    const auto known = let_moves_.find(node.index);  // lets of lets would be asked over and over
+    if (known != let_moves_.end()) return known->second;
+    return let_moves_[node.index] = moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value);
+  }
   for (const NodeId argument : node.args) {
     if (moves(argument)) return true;
   }

@@ -139,30 +139,32 @@ Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, 
   return audit;
 }
 
+bool Audit::keeps_events() const { return on() && impl_->keep_events; }
+
 void Audit::pool(int iteration, const std::vector<PoolPrompt>& prompts) {
-  if (!on()) return;
+  if (!keeps_events()) return;
   put_pool(impl_->record("pool", iteration), prompts);
   impl_->write();
 }
 
 void Audit::begun(const std::vector<std::string>& prompts, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.begin(prompts, now);
+  if (keeps_events()) impl_->events.begin(prompts, now);
 }
 
 void Audit::turn(RolloutRef rollout, const Turn& turn, bool with_observation, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.turn(rollout, turn, with_observation, now);
+  if (keeps_events()) impl_->events.turn(rollout, turn, with_observation, now);
 }
 
 void Audit::ended(RolloutRef rollout, const Ending& ending, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.ended(rollout, ending, now);
+  if (keeps_events()) impl_->events.ended(rollout, ending, now);
 }
 
 void Audit::shape_group(const MicroBatch& group) {
-  if (on() && impl_->keep_events) impl_->events.shape_group(group);
+  if (keeps_events()) impl_->events.shape_group(group);
 }
 
 void Audit::shape(const MicroBatch& batch) {
-  if (on() && impl_->keep_events) impl_->events.shape(batch);
+  if (keeps_events()) impl_->events.shape(batch);
 }
 
 void Audit::append(std::string record) {

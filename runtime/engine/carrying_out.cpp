@@ -88,7 +88,9 @@ void LiveEngine::begin_rollouts(LiveGroup& group, int count, Orders& orders) {
   for (int i = 0; i < count; ++i) {
     RolloutLog& rollout = group.log.rollouts.emplace_back();
     rollout.iteration = iteration_;
-    rollout.actions.reserve(static_cast<std::size_t>(std::min(settings_.turn_limit, 64)));
+    const auto turns = static_cast<std::size_t>(std::min(settings_.turn_limit, 64));
+    rollout.actions.reserve(turns);
+    rollout.each_turn.reserve(turns);
     group.kept.started();
     ledger_.start(rollout.permit);
   }

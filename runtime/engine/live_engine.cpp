@@ -84,9 +84,11 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
-  const LiveGroup* const known = find(ref.group);
-  const bool observes = known != nullptr && known->version && known->version->plan.observations;
-  audit_.turn(ref, turn, observes, event_time());
+  if (audit_.keeps_events()) {
+    const LiveGroup* const known = find(ref.group);
+    const bool observes = known != nullptr && known->version && known->version->plan.observations;
+    audit_.turn(ref, turn, observes, event_time());
+  }
   LiveGroup* group = running(ref);
   Orders orders;
   if (group == nullptr) return orders;

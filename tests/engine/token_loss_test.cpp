@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "tests/engine/bench.h"
 
@@ -91,6 +92,14 @@ TEST_CASE("what is detached weighs and is not followed") {
     CHECK(losses.loss[i] == Approx(-weight * tokens.logprob[i]));
     CHECK(losses.slope[i] == Approx(-weight));
   }
+}
+
+// Each `let` is looked at once, however often it is read: 2^40 looks would not end.
+TEST_CASE("lets of lets are followed in time") {
+  std::string body = "let a0 = t.logprob\n";
+  for (int i = 1; i <= 40; ++i) body += fmt::format("let a{} = (a{} + a{}) / 2\n", i, i - 1, i - 1);
+  const Tokens one{{-1.0}, {-1.0}, {}, {2.0}};
+  CHECK(loss_of(body + "set loss = a40").ask(one.view()).slope == std::vector{1.0});
 }
 
 TEST_CASE("where two slopes meet it is that of the first operand, and inside the range at its ends") {
