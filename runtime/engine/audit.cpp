@@ -33,7 +33,7 @@ Json settings_json(const Settings& settings) {
   json["stop_on_fault"] = settings.stop_on_fault;
   json["has_raw_reward"] = settings.has_raw_reward;
   const Abilities& host = settings.host;
-  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores};
+  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores, host.losses};
   json["inputs"] = settings.inputs;
   return json;
 }

@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/replaying.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -144,6 +146,22 @@ on update of batch b { remember scale = scale * 2 }
     CHECK(report->metrics.at("loss/tokens") == 1);
     CHECK(report->metrics.at("loss/faults") == 0);
   }
+  // A run under such a policy plays again: the host can still take the loss, and how many tokens were asked is no event.
+  const bench::Folder folder;
+  Settings kept = with;
+  kept.run_folder = folder.path();
+  {
+    auto journaled = engine_of(text, kept);
+    Driver again(*journaled, [](const std::string&, int sample) { return steady(1, sample); });
+    again.generate(0, prompts(2));
+    REQUIRE(journaled->token_loss() != nullptr);
+    journaled->token_loss()->ask(one.view());
+    REQUIRE(journaled->end_iteration());
+  }
+  const auto replayed = replay_run(folder.path());
+  REQUIRE(replayed);
+  CHECK(replayed->iterations == 1);
+  CHECK(replayed->differing == 0);
   Settings shadow = with;
   shadow.shadow = true;
   auto silent = engine_of(text, shadow);
