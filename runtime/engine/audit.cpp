@@ -84,7 +84,6 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path snapshot;        // replaced at every barrier
   EventLog events = {};
-  bool keep_events = true;
   // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
     int iteration = 0;
@@ -108,7 +107,6 @@ struct Audit::Impl {
 
 // What is needed to read the rest by itself.
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
-  keep_events = settings.keep_events;
   Json record;
   record["k"] = "run";
   record["schema"] = "journal/3";
@@ -127,6 +125,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;
+  audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{*std::move(journal), {}, settings.run_folder / "state.json"});
   audit.impl_->begin_run(settings, policy);
   return audit;
@@ -134,12 +133,11 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
 
 Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy) {
   Audit audit;
+  audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{std::nullopt, std::move(use), {}});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
-
-bool Audit::keeps_events() const { return on() && impl_->keep_events; }
 
 void Audit::pool(int iteration, const std::vector<PoolPrompt>& prompts) {
   if (!keeps_events()) return;

@@ -112,8 +112,9 @@ void LiveEngine::close(LiveGroup& group, Orders& orders) {
   }
   end_as(group, group.fate, orders);
   if (!batch_.full()) return;
-  for (const auto& [number, other] : groups_) {
-    if (other->running() || other->waits) surplus(*other, orders);
+  for (std::size_t place = 0; place < groups_.size(); ++place) {  // a place set free may open one more
+    LiveGroup& other = groups_.at_place(place);
+    if (other.running() || other.waits) surplus(other, orders);
   }
 }
 
