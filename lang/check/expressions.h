@@ -69,8 +69,8 @@ class Expressions {
   NodeId number(const tree::Expr& e, bool negative);
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
-  NodeId list(tree::ExprId id);
-  std::optional<std::vector<tree::ExprId>> list_elements(const tree::Expr& list, Type& shape);
+  bool known(NodeId condition, bool answer) const;     // it is a constant, and that one
+  NodeId check_unless(bool dead, tree::ExprId id);     // dead: nothing ever asks for it, so it cannot fault
   NodeId is_undefined(tree::ExprId id);
   NodeId coalesce(tree::ExprId id);
   NodeId logic(tree::ExprId id);
@@ -133,6 +133,10 @@ class Expressions {
   NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
   std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts);
 
+  // lists.cpp
+  NodeId list(tree::ExprId id);
+  std::optional<std::vector<tree::ExprId>> list_elements(const tree::Expr& list, Type& shape);
+
   // calls.cpp
   NodeId call(tree::ExprId id);
   NodeId builtin(int index, tree::ExprId id);
@@ -142,6 +146,8 @@ class Expressions {
   NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);
+
+  // inline.cpp
   NodeId inline_function(int index, tree::ExprId id);
   NodeId refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role);
 

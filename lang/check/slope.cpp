@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "common/stack.h"
 #include "lang/builtins.h"
 
 namespace allot::lang::checker {
@@ -62,7 +63,11 @@ bool Slopes::moves(NodeId id) {
   if (node.op == Op::Read) {
     return builder_.handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
   }
-  if (node.op == Op::Let && moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value)) return true;
+  if (node.op == Op::Let) {
+    const auto known = let_moves_.find(node.index);   // lets of lets would be asked over and over
+    if (known != let_moves_.end()) return known->second;
+    return let_moves_[node.index] = moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value);
+  }
   for (const NodeId argument : node.args) {
     if (moves(argument)) return true;
   }
@@ -92,6 +97,10 @@ NodeId Slopes::slope(NodeId id) {
   const Node node = builder_[id];
   const Span span = node.span;
   if (node.type.base != Base::Real || !moves(id)) return flat;
+  if (stack_ends()) {
+    policy_.error("E0007", span, "nested deeper than the stack of this thread allows", "", "name the inner parts with `let`");
+    return poison;
+  }
   const auto of = [&](std::size_t argument) { return slope(node.args[argument]); };
   switch (node.op) {
     case Op::Read: return number(1, span);

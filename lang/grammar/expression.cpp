@@ -219,7 +219,7 @@ const Rule<tree::Expr, ListTag> list{"a list"};
 const Rule<tree::Expr, RecordTag> record{"a record"};
 const Rule<tree::Expr, AllotTag> allot{"an allotment"};
 
-const auto expression_def = chain[climbed];
+const auto expression_def = level >> chain[climbed];
 const auto chain_def = *prefix[as_prefix] >> postfix[as_operand] >>
                        *(undefined_test[as_test] | (infix[as_infix] > *prefix[as_prefix] > postfix[as_operand]));
 const auto function_of_file = maybe_mark("(")[as_function_of] >
