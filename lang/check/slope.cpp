@@ -64,7 +64,7 @@ bool Slopes::moves(NodeId id) {
     return builder_.handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
   }
   if (node.op == Op::Let) {
-    const auto known = let_moves_.find(node.index);   // lets of lets would be asked over and over
+    const auto known = let_moves_.find(node.index);  // lets of lets would be asked over and over
     if (known != let_moves_.end()) return known->second;
     return let_moves_[node.index] = moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value);
   }

@@ -36,7 +36,7 @@ class Slopes {
   Type type_ = plain_real();
   std::map<std::int32_t, std::int32_t> unowned_;  // lets of scopes, and their copies outside
   std::map<std::int32_t, NodeId> let_slopes_;     // by let: the let that holds its slope, or `flat`
-  std::map<std::int32_t, bool> let_moves_;   // by let: does it move with `t.logprob`?
+  std::map<std::int32_t, bool> let_moves_;        // by let: does it move with `t.logprob`?
 
   static Type plain_real();
 };

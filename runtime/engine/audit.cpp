@@ -33,7 +33,7 @@ Json settings_json(const Settings& settings) {
   json["stop_on_fault"] = settings.stop_on_fault;
   json["has_raw_reward"] = settings.has_raw_reward;
   const Abilities& host = settings.host;
-  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores};
+  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores, host.losses};
   json["inputs"] = settings.inputs;
   return json;
 }
@@ -84,7 +84,6 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path snapshot;        // replaced at every barrier
   EventLog events = {};
-  bool keep_events = true;
   // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
     int iteration = 0;
@@ -108,7 +107,6 @@ struct Audit::Impl {
 
 // What is needed to read the rest by itself.
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
-  keep_events = settings.keep_events;
   Json record;
   record["k"] = "run";
   record["schema"] = "journal/3";
@@ -127,6 +125,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   auto journal = JournalWriter::open(settings.run_folder / "journal");
   if (!journal) return journal.error();
   Audit audit;
+  audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{*std::move(journal), {}, settings.run_folder / "state.json"});
   audit.impl_->begin_run(settings, policy);
   return audit;
@@ -134,35 +133,36 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
 
 Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy) {
   Audit audit;
+  audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{std::nullopt, std::move(use), {}});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
 
 void Audit::pool(int iteration, const std::vector<PoolPrompt>& prompts) {
-  if (!on()) return;
+  if (!keeps_events()) return;
   put_pool(impl_->record("pool", iteration), prompts);
   impl_->write();
 }
 
 void Audit::begun(const std::vector<std::string>& prompts, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.begin(prompts, now);
+  if (keeps_events()) impl_->events.begin(prompts, now);
 }
 
 void Audit::turn(RolloutRef rollout, const Turn& turn, bool with_observation, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.turn(rollout, turn, with_observation, now);
+  if (keeps_events()) impl_->events.turn(rollout, turn, with_observation, now);
 }
 
 void Audit::ended(RolloutRef rollout, const Ending& ending, std::optional<double> now) {
-  if (on() && impl_->keep_events) impl_->events.ended(rollout, ending, now);
+  if (keeps_events()) impl_->events.ended(rollout, ending, now);
 }
 
 void Audit::shape_group(const MicroBatch& group) {
-  if (on() && impl_->keep_events) impl_->events.shape_group(group);
+  if (keeps_events()) impl_->events.shape_group(group);
 }
 
 void Audit::shape(const MicroBatch& batch) {
-  if (on() && impl_->keep_events) impl_->events.shape(batch);
+  if (keeps_events()) impl_->events.shape(batch);
 }
 
 void Audit::append(std::string record) {

@@ -31,6 +31,7 @@ class Audit {
   // The same records, each given to `use` as the text of a JSON object instead of written.
   static Audit to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy);
   bool on() const { return impl_ != nullptr; }
+  bool keeps_events() const { return keeps_events_; }  // what the host tells is journaled too
 
   // ---- what the host tells. `now`: the engine's clock, where the policy has a budget of seconds.
   void pool(int iteration, const std::vector<PoolPrompt>& prompts);
@@ -66,6 +67,7 @@ class Audit {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  bool keeps_events_ = false;  // here, since it is asked at every turn
 };
 
 }  // namespace allot::engine

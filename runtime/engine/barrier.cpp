@@ -87,7 +87,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   iteration_ = iteration;
   in_iteration_ = true;
   closed_told_ = false;
-  std::erase_if(groups_, [](const auto& each) { return !each.second->deferred; });
+  groups_.remove_if([](const LiveGroup& group) { return !group.deferred; });
   for (const auto& [number, group] : groups_) group->active = group->placed = false;
   replayed_.clear();
   tallies_ = {};
@@ -203,7 +203,7 @@ void LiveEngine::learn_history() {
     }
     ++(group->prompt_field == lang::PromptField::Readmit ? tallies_.readmitted : tallies_.evicted);
     audit_.evicted(iteration_, prompt, pool_.history(prompt).away_until);
-    groups_.at(group->log.group)->prompt_field = lang::PromptField::Default;
+    groups_.find(group->log.group)->prompt_field = lang::PromptField::Default;
   }
 }
 

@@ -88,7 +88,9 @@ void LiveEngine::begin_rollouts(LiveGroup& group, int count, Orders& orders) {
   for (int i = 0; i < count; ++i) {
     RolloutLog& rollout = group.log.rollouts.emplace_back();
     rollout.iteration = iteration_;
-    rollout.actions.reserve(static_cast<std::size_t>(std::min(settings_.turn_limit, 64)));
+    const auto turns = static_cast<std::size_t>(std::min(settings_.turn_limit, 64));
+    rollout.actions.reserve(turns);
+    rollout.each_turn.reserve(turns);
     group.kept.started();
     ledger_.start(rollout.permit);
   }
@@ -110,8 +112,9 @@ void LiveEngine::close(LiveGroup& group, Orders& orders) {
   }
   end_as(group, group.fate, orders);
   if (!batch_.full()) return;
-  for (const auto& [number, other] : groups_) {
-    if (other->running() || other->waits) surplus(*other, orders);
+  for (std::size_t place = 0; place < groups_.size(); ++place) {  // a place set free may open one more
+    LiveGroup& other = groups_.at_place(place);
+    if (other.running() || other.waits) surplus(other, orders);
   }
 }
 

@@ -64,6 +64,7 @@ void LiveEngine::note_fault(const Judge& judge, const Decision& decision) {
 void LiveEngine::ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders) {
   const RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
   const Points& points = group.version->points;
+  if (!points.asks_rollouts()) return;
   std::vector<int> asked = points.handlers(Point::Tokens);
   std::erase_if(asked, [&](int handler) {
     const std::int64_t every = points.number(handler);

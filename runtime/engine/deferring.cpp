@@ -80,16 +80,17 @@ void LiveEngine::surplus(LiveGroup& group, Orders& orders) {
 
 // At its age limit, with no round left that could take it up, a group is dropped.
 void LiveEngine::drop_expired(Orders& orders) {
-  for (const auto& [number, group] : groups_) {
-    if (!group->deferred || may_wait(*group)) continue;
+  for (std::size_t place = 0; place < groups_.size(); ++place) {  // a place set free may open one more
+    LiveGroup& group = groups_.at_place(place);
+    if (!group.deferred || may_wait(group)) continue;
     ++tallies_.expired;
-    group->dropped = group->ended_by_verdict = true;
-    group->reason = fmt::format("deferred for {} iterations and never taken up", iteration_ - group->log.iteration);
-    group->where.clear();
-    group->slot = lang::SlotField::Default;
-    group->flat = group->log.flat(program_of(*group).flat_within);
-    ledger_.resume_group(static_cast<int>(group->log.rollouts.size()));
-    end_as(*group, Fate::Dropped, orders);
+    group.dropped = group.ended_by_verdict = true;
+    group.reason = fmt::format("deferred for {} iterations and never taken up", iteration_ - group.log.iteration);
+    group.where.clear();
+    group.slot = lang::SlotField::Default;
+    group.flat = group.log.flat(program_of(group).flat_within);
+    ledger_.resume_group(static_cast<int>(group.log.rollouts.size()));
+    end_as(group, Fate::Dropped, orders);
   }
 }
 

@@ -128,7 +128,7 @@ void LiveEngine::open_group(int place, int round, const std::string& prompt, con
   group.cut_by_budget = count < size.first;
   batch_.slot(place) = {SlotStatus::Running, round};
   audit_.opened(group);
-  groups_.emplace(group.log.group, std::move(opened));
+  groups_.add(group.log.group, std::move(opened));
   begin_rollouts(group, count, orders);
 }
 

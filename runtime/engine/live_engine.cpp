@@ -52,18 +52,13 @@ RunFacts LiveEngine::run_facts() const {
           std::max(0, batch_.missing())};
 }
 
-LiveGroup* LiveEngine::find(int group) {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? nullptr : found->second.get();
-}
-
 // The rollout, if it is running. What comes too late, twice or for nobody is counted and never used.
 LiveGroup* LiveEngine::running(RolloutRef ref) {
   if (ref.group < 0 || ref.group >= next_group_ || ref.sample < 0) {
     ++tallies_.unknown;
     return nullptr;
   }
-  LiveGroup* const known = find(ref.group);
+  LiveGroup* const known = groups_.find(ref.group);
   if (known == nullptr) {
     ++tallies_.late;
     return nullptr;
@@ -84,9 +79,11 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
-  const LiveGroup* const known = find(ref.group);
-  const bool observes = known != nullptr && known->version && known->version->plan.observations;
-  audit_.turn(ref, turn, observes, event_time());
+  if (audit_.keeps_events()) {
+    const LiveGroup* const known = groups_.find(ref.group);
+    const bool observes = known != nullptr && known->version && known->version->plan.observations;
+    audit_.turn(ref, turn, observes, event_time());
+  }
   LiveGroup* group = running(ref);
   Orders orders;
   if (group == nullptr) return orders;
@@ -181,9 +178,9 @@ std::optional<double> LiveEngine::event_time() const {
 // Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.
 bool LiveEngine::any_runs() {
   const auto runs = [](const auto& each) { return each.second->running(); };
-  const auto from = groups_.lower_bound(seen_running_);
-  auto found = std::find_if(from, groups_.end(), runs);
-  if (found == groups_.end()) found = std::find_if(groups_.begin(), from, runs);
+  const auto from = groups_.from(seen_running_);
+  auto found = std::find_if(from, std::as_const(groups_).end(), runs);
+  if (found == groups_.end()) found = std::find_if(std::as_const(groups_).begin(), from, runs);
   if (found == groups_.end() || !runs(*found)) return false;
   seen_running_ = found->first;
   return true;

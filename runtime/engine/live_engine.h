@@ -15,9 +15,9 @@
 #include "runtime/engine/audit.h"
 #include "runtime/engine/batch.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/group_table.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/ledger.h"
-#include "runtime/engine/live_group.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
 #include "runtime/engine/state.h"
@@ -78,7 +78,6 @@ class LiveEngine final : public Engine {
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
 
   // ---- events (live_engine.cpp)
-  LiveGroup* find(int group);
   LiveGroup* running(RolloutRef ref);
   void record_ending(LiveGroup& group, int sample, const Ending& ending);
   Result<Orders> finish_event(Orders orders);
@@ -229,8 +228,8 @@ class LiveEngine final : public Engine {
   std::int64_t drawable_ = 0;  // prompts that may be drawn, and those the pool knows, as of the iteration's start
   std::int64_t known_ = 0;
   // Groups of this iteration, those that wait, and those of the replay buffer; by number.
-  std::map<int, std::unique_ptr<LiveGroup>> groups_;
-  std::map<int, std::unique_ptr<LiveGroup>> stored_;
+  GroupTable groups_;
+  GroupTable stored_;
   std::vector<int> replayed_;
   bool rounds_together_ = false;  // a round begins when everybody has ended
   int places_a_batch_ = 0;        // prompts opened for a batch that is wholly missing

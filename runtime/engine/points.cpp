@@ -17,6 +17,7 @@ Points::Points(const lang::Program& program, const std::vector<lang::Cell>& para
     const int meets = comes ? static_cast<int>(too.size()) : -1;
     entries_.push_back({handler.point, handler.subject, handler.number.has_value(), number, static_cast<int>(i), meets});
   }
+  asks_rollouts_ = has(Point::Tokens) || has(Point::Turn, lang::Subject::Rollout);
 }
 
 int Points::find(Point point, lang::Subject subject, int number) const {

@@ -28,6 +28,8 @@ class Points {
   std::vector<int> handlers(lang::Point point) const;
   // … asked of one subject: a composition has several of `score` and `shape`, each of which sees what the one before set.
   std::vector<int> chain(lang::Point point, lang::Subject subject) const;
+  // Whether single rollouts are asked as they run, by tokens or turns: looked at with every turn.
+  bool asks_rollouts() const { return asks_rollouts_; }
   // Handlers of `turn N`, ascending by N.
   std::vector<int> turn_handlers() const;
   bool has(lang::Point point) const;
@@ -43,6 +45,7 @@ class Points {
     int meets;  // how many other numbers fall together with this one; -1: not all that should, so it never comes
   };
   std::vector<Entry> entries_;
+  bool asks_rollouts_ = false;
 };
 
 // What of a program a host must be able to do.

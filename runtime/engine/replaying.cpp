@@ -31,7 +31,7 @@ Settings settings_of(const Json& json) {
   settings.has_raw_reward = json.at("has_raw_reward").get<bool>();
   const Json& host = json.at("host");
   const auto can = [&](std::size_t i) { return host.at(i).get<bool>(); };
-  settings.host = {.defers = can(0), .shapes = can(1), .replays = can(2), .branches = can(3), .scores = can(4)};
+  settings.host = {.defers = can(0), .shapes = can(1), .replays = can(2), .branches = can(3), .losses = can(5), .scores = can(4)};
   settings.inputs = json.at("inputs").get<InputValues>();
   return settings;
 }
@@ -44,9 +44,13 @@ bool is_compared(const Json& record) {
   return !others.contains(kind) && !of_build;
 }
 
-Json without_sums(Json record) {
+// Without what a replay cannot tell: checksums, and how many tokens were asked their loss (no event says so).
+Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
+  if (const auto metrics = record.find("metrics"); metrics != record.end()) {
+    for (const char* const name : {"loss/tokens", "loss/faults"}) metrics->erase(name);
+  }
   return record;
 }
 
@@ -83,7 +87,7 @@ class Replayer {
       events_ = read_events(record);
     } else {
       if (kind == "begin") leave_unfinished();
-      if (is_compared(record)) recorded_.push_back({line.place(), without_sums(record)});
+      if (is_compared(record)) recorded_.push_back({line.place(), comparable(record)});
       if (kind == "end") play(record.at("it").get<int>(), line);
     }
   }
@@ -109,7 +113,7 @@ class Replayer {
     auto engine = LiveEngine::create(settings, std::move(policy));
     if (!engine) return fail(engine.error());
     engine_ = *std::move(engine);
-    engine_->record_to([this](std::string text) { replayed_.push_back(Json::parse(text)); });
+    engine_->record_to([this](std::string text) { replayed_.push_back(comparable(Json::parse(text))); });
     if (kept_.contains(-1)) states_[-1] = engine_->save_state();
   }
 

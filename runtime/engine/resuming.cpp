@@ -55,7 +55,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
     read->groups[i]->active = read->groups[i]->placed = false;
     if (version_) read->groups[i]->kept = KeptStatistics::rebuild(version_->plan, read->groups[i]->log);
     if (i < waiting) read->groups[i]->version = version_;
-    (i < waiting ? groups_ : stored_).emplace(number, std::move(read->groups[i]));
+    (i < waiting ? groups_ : stored_).add(number, std::move(read->groups[i]));
   }
   store_.restore(std::move(read->prompts), std::move(read->categories), std::move(read->run_state));
   pool_.restore(std::move(read->histories), read->epoch, read->passed);

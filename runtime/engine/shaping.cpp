@@ -91,9 +91,8 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
-  LiveGroup* group = find(batch.rollouts.front().group);
-  const auto stored = stored_.find(batch.rollouts.front().group);
-  if (group == nullptr && stored != stored_.end()) group = stored->second.get();  // it is replayed
+  LiveGroup* group = groups_.find(batch.rollouts.front().group);
+  if (group == nullptr) group = stored_.find(batch.rollouts.front().group);  // it is replayed
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
@@ -205,9 +204,8 @@ void LiveEngine::apply(Shaped& shaped, const Verdict& verdict, const std::vector
 }
 
 const LiveGroup* LiveEngine::stored_or_live(int group) const {
-  if (const auto live = groups_.find(group); live != groups_.end()) return live->second.get();
-  const auto stored = stored_.find(group);
-  return stored == stored_.end() ? nullptr : stored->second.get();
+  const LiveGroup* const live = groups_.find(group);
+  return live != nullptr ? live : stored_.find(group);
 }
 
 // When slots stay empty and the buffer holds anything. What is too old by the answer's own `max_age` is never taken.
@@ -249,11 +247,12 @@ void LiveEngine::ask_replay() {
 // At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it.
 void LiveEngine::keep_for_replay() {
   if (replay_age_ == 0) return;
-  std::erase_if(stored_, [&](const auto& each) { return iteration_ - each.second->log.iteration >= replay_age_; });
+  stored_.remove_if([&](const LiveGroup& group) { return iteration_ - group.log.iteration >= replay_age_; });
   for (auto& [number, group] : groups_) {
     if (!group->closed || group->fate != Fate::Trained) continue;
-    const auto kept = stored_.emplace(number, std::make_unique<LiveGroup>(*group));
-    kept.first->second->version.reset();
+    auto kept = std::make_unique<LiveGroup>(*group);
+    kept->version.reset();
+    stored_.add(number, std::move(kept));
   }
 }
 

@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include "runtime/engine/replaying.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -93,6 +96,14 @@ TEST_CASE("what is detached weighs and is not followed") {
   }
 }
 
+// Each `let` is looked at once, however often it is read: 2^40 looks would not end.
+TEST_CASE("lets of lets are followed in time") {
+  std::string body = "let a0 = t.logprob\n";
+  for (int i = 1; i <= 40; ++i) body += fmt::format("let a{} = (a{} + a{}) / 2\n", i, i - 1, i - 1);
+  const Tokens one{{-1.0}, {-1.0}, {}, {2.0}};
+  CHECK(loss_of(body + "set loss = a40").ask(one.view()).slope == std::vector{1.0});
+}
+
 TEST_CASE("where two slopes meet it is that of the first operand, and inside the range at its ends") {
   const Tokens one{{-1.0}, {-1.0}, {}, {2.0}};
   CHECK(loss_of("set loss = min(t.logprob, 3 * t.logprob + 2)").ask(one.view()).slope == std::vector{1.0});
@@ -135,6 +146,22 @@ on update of batch b { remember scale = scale * 2 }
     CHECK(report->metrics.at("loss/tokens") == 1);
     CHECK(report->metrics.at("loss/faults") == 0);
   }
+  // A run under such a policy plays again: the host can still take the loss, and how many tokens were asked is no event.
+  const bench::Folder folder;
+  Settings kept = with;
+  kept.run_folder = folder.path();
+  {
+    auto journaled = engine_of(text, kept);
+    Driver again(*journaled, [](const std::string&, int sample) { return steady(1, sample); });
+    again.generate(0, prompts(2));
+    REQUIRE(journaled->token_loss() != nullptr);
+    journaled->token_loss()->ask(one.view());
+    REQUIRE(journaled->end_iteration());
+  }
+  const auto replayed = replay_run(folder.path());
+  REQUIRE(replayed);
+  CHECK(replayed->iterations == 1);
+  CHECK(replayed->differing == 0);
   Settings shadow = with;
   shadow.shadow = true;
   auto silent = engine_of(text, shadow);

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
 
 #include "check_harness.h"
 #include "lang/program.h"
+#include "tests/folder.h"
 
 using namespace allot;
 using allot::test::check;
+using allot::test::Folder;
 using Codes = std::multiset<std::string>;
 
 namespace {
@@ -26,25 +27,6 @@ const std::string gate = "\n# file gate.allot\npolicy gate\nparam least: rollout
 const std::string pick = "\n# file pick.allot\npolicy pick\nparam kept: rollouts = 16\n"
                          "on finish of group g { train top(g.rewards, kept) }\n"
                          "on update of batch b { report batches = 2 }\n";
-
-// A folder of its own, gone with the test.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("allot-compose-" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 struct OfFiles {
   std::optional<lang::Program> program;

@@ -9,30 +9,14 @@
 #include "lang/program.h"
 #include "runtime/engine/policy.h"
 #include "runtime/package/exchange/install.h"
+#include "tests/folder.h"
 
 using namespace allot;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "allot-library-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using allot::test::Folder;
 
 const std::string uses = "policy p\nimport gates\non finish of group g { when gates.few(g.scored) then drop }\n";
 

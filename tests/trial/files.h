@@ -1,34 +1,22 @@
-// Policies of several files in one text: lines `# file NAME.allot` begin the others.
+// Policies, of one file or several, and their tests run.
 #pragma once
 
 #include <catch2/catch.hpp>
-#include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "lang/compose/library.h"
 #include "lang/program.h"
 #include "runtime/trial/trial.h"
+#include "tests/several_files.h"
 
 namespace allot::trial::test {
 
 inline std::shared_ptr<const lang::Program> program_of(const std::string& text) {
-  static const std::string mark = "# file ";
-  std::map<std::string, std::string> others;
-  std::string first;
-  std::string* into = &first;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(mark)) {
-      into = &others[line.substr(mark.size(), line.find(".allot") - mark.size())];
-    } else {
-      *into += line + "\n";
-    }
-  }
-  auto source = std::make_shared<const lang::Source>("test.allot", first);
+  auto files = texts::several_files(text);
+  auto source = std::make_shared<const lang::Source>("test.allot", files.first);
   lang::Diagnostics diagnostics;
-  auto checked = lang::check(source, diagnostics, std::make_shared<const lang::TextLibrary>(std::move(others)));
+  auto checked = lang::check(source, diagnostics, std::make_shared<const lang::TextLibrary>(std::move(files.others)));
   INFO(lang::render_all(diagnostics, *source));
   REQUIRE(checked);
   return std::make_shared<const lang::Program>(*std::move(checked));

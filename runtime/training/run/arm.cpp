@@ -105,6 +105,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
   settings.group_size = options.group_size;
   settings.turn_limit = setting.turn_limit;
   settings.tokens_per_turn = options.tokens_per_turn;
+  settings.keep_events = options.keep_events;
   if (kind == ArmKind::Policy) {
     settings.policy = options.policy;
     settings.parameters = options.parameters;
@@ -114,7 +115,6 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
     settings.pause_below = options.pause_below;
     settings.stop_on_fault = options.stop_on_fault;
     settings.native = options.native;
-    settings.keep_events = options.keep_events;
     settings.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .losses = true, .scores = true};
   }
   return settings;
