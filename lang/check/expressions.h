@@ -69,8 +69,8 @@ class Expressions {
   NodeId number(const tree::Expr& e, bool negative);
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
-  bool known(NodeId condition, bool answer) const;     // it is a constant, and that one
-  NodeId check_unless(bool dead, tree::ExprId id);     // dead: nothing ever asks for it, so it cannot fault
+  bool known(NodeId condition, bool answer) const;  // it is a constant, and that one
+  NodeId check_unless(bool dead, tree::ExprId id);  // dead: nothing ever asks for it, so it cannot fault
   NodeId is_undefined(tree::ExprId id);
   NodeId coalesce(tree::ExprId id);
   NodeId logic(tree::ExprId id);
@@ -106,11 +106,13 @@ class Expressions {
   NodeId element_at(NodeId vector, tree::ExprId id);
   NodeId state(Binding& binding, tree::ExprId id, tree::ExprId key);
   NodeId use(Binding& binding, Span span);
+  Binding* subject(tree::ExprId id);
+  void unknown_name(tree::ExprId id);
+
+  // reads.cpp
   NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
   NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
   NodeId hit_fact(const FactRow& row, tree::ExprId id);
-  Binding* subject(tree::ExprId id);
-  void unknown_name(tree::ExprId id);
   bool refuse_fact(const FactRow& row, tree::ExprId id);
 
   // vectors.cpp
@@ -121,6 +123,8 @@ class Expressions {
   NodeId to_reals(NodeId node);
   NodeId where(tree::ExprId id);
   NodeId elementwise(tree::ExprId id);
+
+  // loops.cpp
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
   NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
