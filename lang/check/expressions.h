@@ -10,6 +10,7 @@
 #include "lang/builtins.h"
 #include "lang/check/builder.h"
 #include "lang/check/policy.h"
+#include "lang/check/range.h"
 
 namespace allot::lang::checker {
 
@@ -24,7 +25,8 @@ struct Where {
 
 class Expressions {
  public:
-  Expressions(Policy& policy, Builder& builder, Where where) : policy_(policy), builder_(builder), where_(where) {}
+  Expressions(Policy& policy, Builder& builder, Where where)
+      : policy_(policy), builder_(builder), where_(where), ranges_(policy, builder) {}
 
   NodeId check(tree::ExprId id);
   // `role` names what is expected in messages: "`N` of `sample N more`".
@@ -57,6 +59,7 @@ class Expressions {
   std::size_t narrow(const std::vector<std::string>& paths, std::optional<Span> rule = std::nullopt);
   void widen(std::size_t mark) { narrowed_.resize(mark); }
   void in_effect(bool effect) { in_effect_ = effect; }
+  Ranges& ranges() { return ranges_; }
 
  private:
   using Body = std::function<NodeId(const std::vector<NodeId>&)>;
@@ -135,7 +138,7 @@ class Expressions {
   // allot.cpp
   NodeId allot(tree::ExprId id);
   NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
-  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts);
+  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts, NodeId first);
 
   // lists.cpp
   NodeId list(tree::ExprId id);
@@ -169,6 +172,7 @@ class Expressions {
   Policy& policy_;
   Builder& builder_;
   Where where_;
+  Ranges ranges_;
   std::vector<Known> narrowed_;
   bool in_effect_ = false;         // effects run whichever rule answered
   std::optional<Span> relies_on_;  // a rule on which what was just checked relies
