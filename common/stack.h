@@ -1,5 +1,5 @@
-// How far a recursion may still go. Text says how deep it is nested, but a thread of the host may have a small stack, and
-// how much of it a level takes depends on how this was compiled: so it is measured, not assumed.
+// How far a recursion may still go. Text says how deep it is nested, but a thread of the host may have a small stack,
+// and how much of it a level takes depends on how this was compiled: so it is measured, not assumed.
 #pragma once
 
 #include <pthread.h>
@@ -38,8 +38,8 @@ inline StackBounds stack_bounds() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-// The address below which a walk on this thread must not go. 0 where that cannot be told: the system does not say, or the
-// host runs this on a stack of its own making.
+// The address below which a walk on this thread must not go. 0 where that cannot be told: the system does not say, or
+// the host runs this on a stack of its own making.
 inline std::uintptr_t stack_floor() noexcept {
   thread_local const detail::StackBounds bounds = detail::stack_bounds();
   const std::uintptr_t here = stack_here();
@@ -47,6 +47,8 @@ inline std::uintptr_t stack_floor() noexcept {
 }
 
 // A level more would leave less than the reserve.
-[[gnu::always_inline]] inline bool stack_ends() noexcept { return stack_here() < stack_floor(); }
+[[gnu::always_inline]] inline bool stack_ends() noexcept {
+  return stack_here() < stack_floor();
+}
 
 }  // namespace allot

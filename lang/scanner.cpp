@@ -178,9 +178,8 @@ class Scanner {
 
   void word() {
     const auto begin = here();
-    auto end = at_;
-    while (end < text_.size() && is_name_char(text_[end])) ++end;
-    const auto name = text_.substr(at_, end - at_);
+    const auto name = word_at(text_, at_);
+    const auto end = at_ + name.size();
     token_begins(name);
     at_ = end;
     if (previous_ == Previous::Dot) return token_done(Previous::Operand);
@@ -195,11 +194,10 @@ class Scanner {
 
   // ---- items
 
-  bool has_item() const { return open_item_; }
-
   // Called at the first byte of every token outside strings; `name` is the word, or empty for anything else.
   void token_begins(std::string_view name) {
-    if (cut_ && starts_item(name)) {
+    const Surroundings around{current_.word, open_item_, frames_.size() == 1, fresh_line_, in_string(), previous_};
+    if (cut_ && begins_item(text_, at_, name, around)) {
       if (frames_.size() > 1) unclosed(here());
       finish_item();
       begin_item(here(), name.empty() ? text_.substr(at_, 1) : name);
@@ -216,11 +214,6 @@ class Scanner {
     last_end_ = here();
   }
 
-  bool starts_item(std::string_view name) const {
-    return begins_item(text_, at_, name,
-                       {current_.word, has_item(), frames_.size() == 1, fresh_line_, in_string(), previous_});
-  }
-
   bool in_string() const { return strings_ > 0; }  // in its text or in a hole of it
 
   void begin_item(std::uint32_t at, std::string_view word) {
@@ -234,8 +227,8 @@ class Scanner {
     if (!open_item_) return;
     current_.span.end = std::max(last_end_, current_.span.begin);
     if (!full_ && scan_.items.size() == static_cast<std::size_t>(limits.items)) {
-      report("E0024", {current_.span.begin, current_.span.begin + 1},
-             fmt::format("more than {} declarations, handlers and tests", limits.items), "", "");
+      const auto most = fmt::format("more than {} declarations, handlers and tests", limits.items);
+      report("E0024", {current_.span.begin, current_.span.begin + 1}, most, "", "");
       full_ = true;
     }
     if (!full_) scan_.items.push_back(std::move(current_));
@@ -330,8 +323,7 @@ class Scanner {
   }
 
   void unclosed(std::optional<std::uint32_t> next_item) {
-    const auto string = std::find_if(frames_.begin(), frames_.end(), [](const Frame& f) { return f.open == '"'; });
-    if (string != frames_.end()) unterminated();
+    if (in_string()) unterminated();
     // An endless string may have swallowed the bracket that is missing now.
     if (frames_.size() > 1 && !cut_string_) never_closed(frames_[1], next_item);
     while (frames_.size() > 1) pop();

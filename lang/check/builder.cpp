@@ -50,7 +50,8 @@ int Builder::loops_in(const Node& node) const {
   const auto of = [&](NodeId id) { return id == poison ? 0 : loops_[static_cast<std::size_t>(id)]; };
   int inner = 0;
   for (const NodeId arg : node.args) inner = std::max(inner, of(arg));
-  for (const std::int32_t let : node.owned) inner = std::max(inner, of(handler.lets[static_cast<std::size_t>(let)].value));
+  for (const std::int32_t let : node.owned)
+    inner = std::max(inner, of(handler.lets[static_cast<std::size_t>(let)].value));
   const bool loop = node.op == Op::Reduce || node.op == Op::Map || node.op == Op::Allot;
   if (!loop || node.loop < 0) return inner;
   return std::max(inner + 1, of(handler.loops[static_cast<std::size_t>(node.loop)].source));

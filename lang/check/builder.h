@@ -59,7 +59,7 @@ class Builder {
   Policy& policy_;
   int dead_ = 0;
   int around_ = 0;
-  std::vector<int> loops_;   // by node: how deep the loops in it stand inside each other
+  std::vector<int> loops_;  // by node: how deep the loops in it stand inside each other
   const Node nothing_;
   std::vector<std::optional<Cell>> values_;  // by node
 };

@@ -26,12 +26,7 @@ bool fits_shape(const Type& given, const Type& expected) {
 
 NodeId Expressions::check(tree::ExprId id) {
   const tree::Expr& e = expr(id);
-  if (stack_ends()) {
-    if (policy_.first_time("E0007", "stack"))
-      policy_.error("E0007", e.span, "nested deeper than the stack of this thread allows", "",
-                    "name the inner parts with `let`");
-    return poison;
-  }
+  if (stack_ends()) return policy_.too_deep_for_stack(e.span);
   switch (e.kind) {
     case tree::ExprKind::Integer:
     case tree::ExprKind::Real:

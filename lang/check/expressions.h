@@ -10,6 +10,7 @@
 #include "lang/builtins.h"
 #include "lang/check/builder.h"
 #include "lang/check/policy.h"
+#include "lang/check/range.h"
 
 namespace allot::lang::checker {
 
@@ -24,7 +25,8 @@ struct Where {
 
 class Expressions {
  public:
-  Expressions(Policy& policy, Builder& builder, Where where) : policy_(policy), builder_(builder), where_(where) {}
+  Expressions(Policy& policy, Builder& builder, Where where)
+      : policy_(policy), builder_(builder), where_(where), ranges_(policy, builder) {}
 
   NodeId check(tree::ExprId id);
   // `role` names what is expected in messages: "`N` of `sample N more`".
@@ -58,6 +60,7 @@ class Expressions {
   std::size_t narrow(const std::vector<std::string>& paths, std::optional<Span> rule = std::nullopt);
   void widen(std::size_t mark) { narrowed_.resize(mark); }
   void in_effect(bool effect) { in_effect_ = effect; }
+  Ranges& ranges() { return ranges_; }
 
  private:
   using Body = std::function<NodeId(const std::vector<NodeId>&)>;
@@ -70,8 +73,8 @@ class Expressions {
   NodeId number(const tree::Expr& e, bool negative);
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
-  bool known(NodeId condition, bool answer) const;     // it is a constant, and that one
-  NodeId check_unless(bool dead, tree::ExprId id);     // dead: nothing ever asks for it, so it cannot fault
+  bool known(NodeId condition, bool answer) const;  // it is a constant, and that one
+  NodeId check_unless(bool dead, tree::ExprId id);  // dead: nothing ever asks for it, so it cannot fault
   NodeId is_undefined(tree::ExprId id);
   NodeId coalesce(tree::ExprId id);
   NodeId logic(tree::ExprId id);
@@ -107,13 +110,15 @@ class Expressions {
   NodeId element_at(NodeId vector, tree::ExprId id);
   NodeId state(Binding& binding, tree::ExprId id, tree::ExprId key);
   NodeId use(Binding& binding, Span span);
+  Binding* subject(tree::ExprId id);
+  void unknown_name(tree::ExprId id);
+
+  // reads.cpp
   NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
   NodeId vector_of_each(const FactRow& row, const Binding& owner, tree::ExprId id);
   NodeId at_place(int column, const Type& type, int loop, Span span);
   NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
   NodeId hit_fact(const FactRow& row, tree::ExprId id);
-  Binding* subject(tree::ExprId id);
-  void unknown_name(tree::ExprId id);
   bool refuse_fact(const FactRow& row, tree::ExprId id);
 
   // vectors.cpp
@@ -124,6 +129,8 @@ class Expressions {
   NodeId to_reals(NodeId node);
   NodeId where(tree::ExprId id);
   NodeId elementwise(tree::ExprId id);
+
+  // loops.cpp
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
   NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
@@ -134,7 +141,7 @@ class Expressions {
   // allot.cpp
   NodeId allot(tree::ExprId id);
   NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
-  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts);
+  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts, NodeId first);
 
   // lists.cpp
   NodeId list(tree::ExprId id);
@@ -168,6 +175,7 @@ class Expressions {
   Policy& policy_;
   Builder& builder_;
   Where where_;
+  Ranges ranges_;
   std::vector<Known> narrowed_;
   bool in_effect_ = false;         // effects run whichever rule answered
   std::optional<Span> relies_on_;  // a rule on which what was just checked relies

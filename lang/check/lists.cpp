@@ -29,9 +29,9 @@ std::optional<std::vector<tree::ExprId>> Expressions::list_elements(const tree::
                              expr(row.args[0]).kind != tree::ExprKind::Comprehension && row.args.size() <= most;
     if (!written_out || row.args.size() != width) {
       policy_.error("E0204", row.span, "the rows of a matrix are lists of one length",
-                    !written_out ? "this is not a list of values"
-                                 : "this has " + std::to_string(row.args.size()) + ", the first " +
-                                       std::to_string(width),
+                    !written_out
+                        ? "this is not a list of values"
+                        : "this has " + std::to_string(row.args.size()) + ", the first " + std::to_string(width),
                     "for example `[[1, 0], [0, 1]]`");
       return std::nullopt;
     }
@@ -77,8 +77,7 @@ NodeId Expressions::list(tree::ExprId id) {
     }
     const Type& given = type(nodes[i]);
     if (numeric(given) != numeric(type(nodes[first])) || (!numeric(given) && given.base != result.base)) {
-      policy_.error("E0204", expr(args[i]).span, "the elements of a list must be alike",
-                    "this is " + describe(given));
+      policy_.error("E0204", expr(args[i]).span, "the elements of a list must be alike", "this is " + describe(given));
       return poison;
     }
     real = real || given.base == Base::Real;

@@ -35,7 +35,8 @@ void check_migrations(Policy& policy) {
     if (!from) continue;
     const Type& to = policy.program.states[static_cast<std::size_t>(migration.state)].type;
     auto value = std::make_shared<Program>();
-    Policy inner{policy.source, policy.tree, *value, policy.diagnostics, {}, policy.unread, 0, false, {}, {}, {}, {}, 0};
+    Policy inner{
+        policy.source, policy.tree, *value, policy.diagnostics, {}, policy.unread, 0, false, {}, {}, {}, {}, 0};
     inner.names.functions = policy.names.functions;
     inner.names.function_used = policy.names.function_used;
     inner.broken_functions = policy.broken_functions;

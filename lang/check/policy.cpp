@@ -19,6 +19,13 @@ void Policy::warning(std::string code, Span span, std::string message, std::stri
                    std::move(contexts)});
 }
 
+NodeId Policy::too_deep_for_stack(Span span) {
+  if (first_time("E0007", "stack")) {
+    error("E0007", span, "nested deeper than the stack of this thread allows", "", "name the inner parts with `let`");
+  }
+  return poison;
+}
+
 bool Policy::first_time(std::string_view code, std::string_view thing) {
   return told.insert(std::string(code) + " " + std::string(thing)).second;
 }

@@ -140,8 +140,8 @@ void HandlerChecker::rule(const tree::Statement& s) {
     rule.condition = expressions_.condition(s.condition);
     broken = rule.condition == poison;
     if (!broken) {
-      warn_of_condition(policy_, builder_, rule.condition);
-      warn_of_shaped(policy_, builder_, rule.condition, point_.point, policy_.place(tree_.point_span));
+      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition);
+      warn_of_shaped(policy_, builder_, shaped_, rule.condition, point_.point, policy_.place(tree_.point_span));
     }
     condition_again(s);
     mark = expressions_.narrow(expressions_.defined_when(s.condition, true));

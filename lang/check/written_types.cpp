@@ -17,8 +17,8 @@ std::optional<Type> read_vector_type(Policy& policy, const tree::TypeName& name)
   const bool matrix = name.name == "mat";
   const std::size_t all_sizes = matrix ? 2 : 1;
   if (name.arguments.size() != 1 || (!name.sizes.empty() && name.sizes.size() != all_sizes)) {
-    policy.error("E0202", name.span, matrix ? "a matrix is `mat<real>` or `mat<real, 3, 3>`"
-                                            : "a vector is `vec<real>` or `vec<real, 3>`");
+    policy.error("E0202", name.span,
+                 matrix ? "a matrix is `mat<real>` or `mat<real, 3, 3>`" : "a vector is `vec<real>` or `vec<real, 3>`");
     return std::nullopt;
   }
   const std::optional<Type> element = read_type(policy, name.arguments[0]);
@@ -26,7 +26,8 @@ std::optional<Type> read_vector_type(Policy& policy, const tree::TypeName& name)
   const bool fits = !element->vector() && (!matrix || (element->base == Base::Real && !element->optional));
   if (!fits) {
     policy.error("E0202", name.arguments[0].span,
-                 matrix ? "the elements of a matrix are reals that are always there" : "the elements of a vector are single values",
+                 matrix ? "the elements of a matrix are reals that are always there"
+                        : "the elements of a vector are single values",
                  "not " + to_text(*element));
     return std::nullopt;
   }
@@ -49,9 +50,9 @@ std::optional<Type> read_vector_type(Policy& policy, const tree::TypeName& name)
 // What a type of other languages is called here; empty where nothing is.
 std::string_view type_elsewhere(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"float", "real"},  {"double", "real"}, {"number", "real"},      {"float64", "real"}, {"integer", "int"}, {"long", "int"},
-      {"int64", "int"},   {"boolean", "bool"}, {"probability", "prob"}, {"list", "vec"},     {"vector", "vec"},  {"array", "vec"},
-      {"matrix", "mat"}};
+      {"float", "real"}, {"double", "real"}, {"number", "real"},  {"float64", "real"},     {"integer", "int"},
+      {"long", "int"},   {"int64", "int"},   {"boolean", "bool"}, {"probability", "prob"}, {"list", "vec"},
+      {"vector", "vec"}, {"array", "vec"},   {"matrix", "mat"}};
   for (const auto& [other, own] : names) {
     if (other == name) return own;
   }

@@ -280,7 +280,8 @@ void State::want(Iterator first, Iterator last, std::string_view what, const std
 void State::check_stack(Iterator first, Iterator last) const {
   if (!stack_ends()) return;
   const auto at = offset(skip(first, last));
-  refuse("E0007", {at, at + 1}, "nested deeper than the stack of this thread allows", "name the inner parts with `let`");
+  refuse("E0007", {at, at + 1}, "nested deeper than the stack of this thread allows",
+         "name the inner parts with `let`");
 }
 
 void State::enter_level(Iterator first, Iterator last) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/stack.h"
 #include "compiler/outcome.h"
 #include "lang/builtins.h"
 
@@ -90,8 +91,12 @@ class Counter {
     return walked.source < 0 ? Polynomial::variable(walked.scope) : length(walked.source);
   }
 
+  // A handler that this thread's stack has no room for costs more than can be told.
+  static Polynomial too_deep() { return Polynomial(std::numeric_limits<std::int64_t>::max()); }
+
   // The most elements a vector-valued node can have.
   Polynomial length(lang::NodeId id) {
+    if (stack_ends()) return too_deep();
     const lang::Node& vector = node(id);
     if (vector.type.matrix() && vector.type.scope != lang::Scope::List) {
       return Polynomial::variable(vector.type.scope) * Polynomial::variable(vector.type.across);
@@ -111,6 +116,7 @@ class Counter {
 
   Polynomial cost(lang::NodeId id) {
     if (id < 0) return {};
+    if (stack_ends()) return too_deep();
     const lang::Node& here = node(id);
     if (here.op == lang::Op::Allot) return cost_of_allotment(here);
     Polynomial sum(1);

@@ -153,8 +153,8 @@ class Finder {
       if (before == word) return false;
     }
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Number && !lang::unit_named(token.text).empty()) return false;
-    const auto after = std::partition_point(types_.begin(), types_.end(),
-                                            [&](Span type) { return type.begin <= token.span.begin; });
+    const auto after =
+        std::partition_point(types_.begin(), types_.end(), [&](Span type) { return type.begin <= token.span.begin; });
     return after == types_.begin() || !contains(*std::prev(after), token.span.begin);
   }
 
@@ -181,8 +181,8 @@ class Finder {
   const tree::File& file_;
   const std::vector<Token>& tokens_;
   Span whole_;
-  std::vector<Span> types_;   // in order, once all are there
-  std::map<std::string, std::vector<std::size_t>, std::less<>> by_name_;   // into found_.all
+  std::vector<Span> types_;                                               // in order, once all are there
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_name_;  // into found_.all
   Symbols found_;
 };
 

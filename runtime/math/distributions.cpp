@@ -48,6 +48,8 @@ double beta_quantile(const Beta& belief, double p) noexcept {
 double binomial_pmf(std::int64_t k, std::int64_t n, double p) noexcept {
   if (n < 0 || !share(p)) return nothing;
   if (k < 0 || k > n) return 0;
+  // Boost divides by p on the way. Where 1 / p is no number, p^2 is 0 and (1 - p)^n is 1.
+  if (p > 0 && p < std::numeric_limits<double>::min()) return k == 0 ? 1 : k == 1 ? static_cast<double>(n) * p : 0;
   return quiet([&] { return bm::pdf(binomial(n, p), static_cast<double>(k)); });
 }
 

@@ -24,12 +24,23 @@ struct Columns {
     for (const Cell& cell : cells) {
       gaps.push_back(cell.defined != 0 ? 1 : 0);
       switch (shape.kind) {
-        case ColumnKind::Real64: put(bytes, cell.real()); break;
-        case ColumnKind::Real32: put(bytes, static_cast<float>(cell.real())); break;
-        case ColumnKind::Int64: put(bytes, cell.integer()); break;
-        case ColumnKind::Int32: put(bytes, static_cast<std::int32_t>(cell.integer())); break;
-        case ColumnKind::Byte: put(bytes, std::uint8_t{cell.truth()}); break;
-        default: put(bytes, cell);
+        case ColumnKind::Real64:
+          put(bytes, cell.real());
+          break;
+        case ColumnKind::Real32:
+          put(bytes, static_cast<float>(cell.real()));
+          break;
+        case ColumnKind::Int64:
+          put(bytes, cell.integer());
+          break;
+        case ColumnKind::Int32:
+          put(bytes, static_cast<std::int32_t>(cell.integer()));
+          break;
+        case ColumnKind::Byte:
+          put(bytes, std::uint8_t{cell.truth()});
+          break;
+        default:
+          put(bytes, cell);
       }
     }
     values.push_back(std::move(bytes));
@@ -45,10 +56,17 @@ ColumnShape random_shape(Dice& dice, const Type& type) {
   ColumnShape shape;
   shape.gaps = type.optional || dice.once_in(6);
   switch (type.base) {
-    case Base::Real: shape.kind = dice.once_in(4) ? ColumnKind::Real32 : ColumnKind::Real64; break;
-    case Base::Bool: shape.kind = ColumnKind::Byte; break;
-    case Base::Beta: shape.kind = ColumnKind::Cells; break;
-    default: shape.kind = dice.once_in(2) ? ColumnKind::Int32 : ColumnKind::Int64;
+    case Base::Real:
+      shape.kind = dice.once_in(4) ? ColumnKind::Real32 : ColumnKind::Real64;
+      break;
+    case Base::Bool:
+      shape.kind = ColumnKind::Byte;
+      break;
+    case Base::Beta:
+      shape.kind = ColumnKind::Cells;
+      break;
+    default:
+      shape.kind = dice.once_in(2) ? ColumnKind::Int32 : ColumnKind::Int64;
   }
   if (dice.once_in(8)) shape.kind = ColumnKind::Same;
   return shape;
@@ -88,7 +106,7 @@ Comparison compare_batches(const Program& program, const Program& other, std::ui
   shape.narrow = dice.once_in(2);
   const Handler& handler = program.handlers.front();
   for (const auto& read : handler.reads) shape.reads.push_back(random_shape(dice, read.type));
-  const bool single = is_scalar(program);   // else state stands in the frames
+  const bool single = is_scalar(program);  // else state stands in the frames
   if (single)
     for (const auto& state : program.states) shape.states.push_back(random_shape(dice, state.type));
 
@@ -100,7 +118,7 @@ Comparison compare_batches(const Program& program, const Program& other, std::ui
   std::vector<std::vector<Cell>> reads(handler.reads.size()), states(shape.states.size());
   std::vector<Frame> frames;
   for (Memory& memory : memories) {
-    memory.parameters = memories.front().parameters;   // one set for all rows
+    memory.parameters = memories.front().parameters;  // one set for all rows
     for (std::size_t i = 0; i < reads.size(); ++i) reads[i].push_back(memory.reads[i]);
     for (std::size_t i = 0; i < states.size(); ++i) states[i].push_back(memory.before[i][0]);
     questions.push_back(std::make_unique<Question>(program, handler, memory, scratch));
@@ -109,8 +127,12 @@ Comparison compare_batches(const Program& program, const Program& other, std::ui
   Columns of_reads, of_states;
   for (std::size_t i = 0; i < reads.size(); ++i) of_reads.add(shape.reads[i], reads[i]);
   for (std::size_t i = 0; i < states.size(); ++i) of_states.add(shape.states[i], states[i]);
-  const BatchFrame frame{rows, memories.front().parameters.data(), of_reads.finish(), of_states.finish(),
-                         single ? nullptr : frames.data(), nullptr};
+  const BatchFrame frame{rows,
+                         memories.front().parameters.data(),
+                         of_reads.finish(),
+                         of_states.finish(),
+                         single ? nullptr : frames.data(),
+                         nullptr};
   const auto evaluator = made(evaluate_batch(program, 0, shape));
   const auto machine = made(compile_batch(other, 0, shape));
   Comparison both;

@@ -22,8 +22,8 @@ struct Told {
 };
 Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame);
 
-// Both over the same random rows, in columns of random shapes; `other` is what the machine code is made of. Each row is a
-// frame of the program (memory_for).
+// Both over the same random rows, in columns of random shapes; `other` is what the machine code is made of. Each row is
+// a frame of the program (memory_for).
 struct Comparison {
   Told evaluator, machine;
   bool vectorised = false;

@@ -77,16 +77,16 @@ TEST_CASE("rows side by side and rows one by one agree on random programs") {
   }
   INFO(vectorised << " of " << programs << " programs over lanes");
   CHECK(static_cast<std::uint64_t>(vectorised) * 10 >= programs * 6);
-  CHECK(static_cast<std::uint64_t>(vectorised) < programs);   // both ways are seen
+  CHECK(static_cast<std::uint64_t>(vectorised) < programs);  // both ways are seen
   if (programs < 200) return;
-  for (const Op op : {Op::Constant, Op::Parameter, Op::Read, Op::State, Op::Let, Op::Scope, Op::Not, Op::Negate, Op::Add,
-                      Op::Subtract, Op::Multiply, Op::Divide, Op::Modulo, Op::Less, Op::LessEqual, Op::Greater,
-                      Op::GreaterEqual, Op::Equal, Op::NotEqual, Op::And, Op::Or, Op::If, Op::Coalesce,
-                      Op::IsUndefined, Op::Assume, Op::ToReal, Op::Call}) {
+  for (const Op op : {Op::Constant,  Op::Parameter, Op::Read,         Op::State,    Op::Let,      Op::Scope,  Op::Not,
+                      Op::Negate,    Op::Add,       Op::Subtract,     Op::Multiply, Op::Divide,   Op::Modulo, Op::Less,
+                      Op::LessEqual, Op::Greater,   Op::GreaterEqual, Op::Equal,    Op::NotEqual, Op::And,    Op::Or,
+                      Op::If,        Op::Coalesce,  Op::IsUndefined,  Op::Assume,   Op::ToReal,   Op::Call}) {
     INFO(name(op));
     CHECK(parts[std::string("op ") + name(op)] > 0);
   }
-  CHECK(faults.size() >= 5);   // none, overflow, a division by zero, not finite, domain
+  CHECK(faults.size() >= 5);  // none, overflow, a division by zero, not finite, domain
 }
 
 TEST_CASE("lanes of a damaged program are told apart") {
@@ -107,7 +107,7 @@ TEST_CASE("lanes of a damaged program are told apart") {
   }
   INFO(found << " of " << damaged);
   CHECK(damaged == 40);
-  CHECK(found >= 10);   // the rest sits where no rule looks
+  CHECK(found >= 10);  // the rest sits where no rule looks
 }
 
 TEST_CASE("what looks at vectors is decided one by one, from frames") {
@@ -132,7 +132,7 @@ TEST_CASE("what looks at vectors is decided one by one, from frames") {
   const BatchFrame frame{2, nullptr, nullptr, nullptr, frames.data(), nullptr};
   const auto machine = made(compile_batch(b.program, 0, shape));
   CHECK_FALSE(machine->vectorised());
-  CHECK(told(*machine, shape, frame).narrow == std::vector<std::int8_t>{1, 0});   // 0.5 and 1.25
+  CHECK(told(*machine, shape, frame).narrow == std::vector<std::int8_t>{1, 0});  // 0.5 and 1.25
   CHECK(told(*made(evaluate_batch(b.program, 0, shape)), shape, frame).narrow == std::vector<std::int8_t>{1, 0});
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("unscored elements keep their place in positions and are never chosen"
 TEST_CASE("a seeded order of ties is drawn from all orders, and is the same when drawn again") {
   std::map<Positions, int> orders;
   for (std::uint64_t i = 0; i < 6000; ++i) {
-    const double ties = allot::math::uniform(7, 1, i, 0);
+    const double ties = allot::math::uniform(7, 1, i);
     const Positions order = positions("argsort", {5, -99, 5, 1, 5}, 0, ties);
     REQUIRE(order.size() == 4);
     REQUIRE(order[0] == 3);

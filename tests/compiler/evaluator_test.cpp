@@ -25,8 +25,8 @@ TEST_CASE("each operation, by evaluator") {
   }
 }
 
-// 4,900 sums in each other take more than the 160 kB that such a thread has beside the reserve (common/stack.h): that would be 33
-// bytes a level. A thousand, the longest chain that a policy can hold, fit a stack of the usual size.
+// 4,900 sums in each other take more than the 160 kB that such a thread has beside the reserve (common/stack.h): that
+// would be 33 bytes a level. A thousand, the longest chain that a policy can hold, fit a stack of the usual size.
 TEST_CASE("a tree that the stack has no room for is a fault, and too large for machine code") {
   const auto chain = [](int terms) {
     Builder b;

@@ -1,5 +1,5 @@
-// The engines compared on many random programs: `./dev fuzz`. Exit 0: no difference; 1: one was found, and is shown small;
-// 2: the command line.
+// The engines compared on many random programs: `./dev fuzz`. Exit 0: no difference; 1: one was found, and is shown
+// small; 2: the command line.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ constexpr int most_jobs = 64;
 struct Progress {
   std::atomic<std::uint64_t> done{0};
   std::atomic<bool> failed{false};
-  std::atomic<std::uint64_t> current[most_jobs] = {};   // the seed that a worker is at
+  std::atomic<std::uint64_t> current[most_jobs] = {};  // the seed that a worker is at
 };
 
 // Where and how the engines differ on a program of that seed; empty where they agree.
@@ -44,7 +44,8 @@ std::string difference(const Program& program, std::uint64_t seed, std::uint64_t
     const std::string found = engines.difference(frame_seed(seed, frame));
     if (!found.empty()) return "frame " + std::to_string(frame) + "\n" + found;
   }
-  const Comparison batch = compare_batches(program, program, seed, is_scalar(program) ? static_cast<std::int64_t>(inputs) : 40);
+  const Comparison batch =
+      compare_batches(program, program, seed, is_scalar(program) ? static_cast<std::int64_t>(inputs) : 40);
   return batch.evaluator == batch.machine ? "" : "as a batch\n" + text(program);
 }
 
@@ -52,16 +53,18 @@ std::string difference(const Program& program, std::uint64_t seed, std::uint64_t
 bool compare(std::uint64_t seed, std::uint64_t inputs) {
   const Program program = any_program(seed);
   if (difference(program, seed, inputs).empty()) return true;
-  std::fprintf(stderr, "\nfuzz: the engines differ on program %llu; making it smaller\n", static_cast<unsigned long long>(seed));
+  std::fprintf(stderr, "\nfuzz: the engines differ on program %llu; making it smaller\n",
+               static_cast<unsigned long long>(seed));
   const auto differs = [&](const Program& candidate) {
     try {
       return !difference(candidate, seed, inputs).empty();
     } catch (const std::exception&) {
-      return false;   // not the same mistake
+      return false;  // not the same mistake
     }
   };
   const Program small = shrink(program, differs);
-  std::cout << "program " << seed << ", " << difference(small, seed, inputs) << "again: ./dev fuzz --only " << seed << "\n"
+  std::cout << "program " << seed << ", " << difference(small, seed, inputs) << "again: ./dev fuzz --only " << seed
+            << "\n"
             << std::flush;
   return false;
 }
@@ -91,10 +94,11 @@ class ProgressLine {
     if (!last && !terminal_ && now - shown_ < std::chrono::seconds(30)) return;
     shown_ = now;
     const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double left = done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(options_.programs - done);
+    const double left =
+        done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(options_.programs - done);
     std::fprintf(stderr, "%sfuzz: %llu of %llu programs, %.0f s, about %.0f s to go   %s", terminal_ ? "\r" : "",
-                 static_cast<unsigned long long>(done), static_cast<unsigned long long>(options_.programs), seconds, left,
-                 terminal_ && !last ? "" : "\n");
+                 static_cast<unsigned long long>(done), static_cast<unsigned long long>(options_.programs), seconds,
+                 left, terminal_ && !last ? "" : "\n");
   }
 
  private:
@@ -105,10 +109,10 @@ class ProgressLine {
   std::chrono::steady_clock::time_point shown_ = begin_;
 };
 
-// Processes, since one LLVM compiles one program at a time, and since one that crashes tells its seed through the others.
+// Processes, since one LLVM compiles one program at a time, and since one that crashes tells its seed through the
+// others.
 int run(const Options& options) {
-  void* const memory =
-      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     std::perror("fuzz: no memory to share");
     return 2;
@@ -134,7 +138,7 @@ int run(const Options& options) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     fine = false;
     if (!WIFSIGNALED(status)) continue;
-    progress.failed = true;   // the others need not go on
+    progress.failed = true;  // the others need not go on
     for (std::size_t job = 0; job < workers.size(); ++job) {
       if (workers[job] != ended) continue;
       std::printf("program %llu ended its process with signal %d\nagain: ./dev fuzz --only %llu\n",
@@ -143,8 +147,9 @@ int run(const Options& options) {
     }
   }
   line.show(true);
-  if (fine) std::printf("%llu programs with %llu inputs each: all engines agree\n",
-                        static_cast<unsigned long long>(options.programs), static_cast<unsigned long long>(options.inputs));
+  if (fine)
+    std::printf("%llu programs with %llu inputs each: all engines agree\n",
+                static_cast<unsigned long long>(options.programs), static_cast<unsigned long long>(options.inputs));
   return fine ? 0 : 1;
 }
 

@@ -16,9 +16,13 @@ std::unique_ptr<Executable> compiled(const Program& program, Optimize level) {
 
 }  // namespace
 
-Program any_program(std::uint64_t seed) { return seed % 4 == 3 ? scalar_program(seed) : random_program(seed); }
+Program any_program(std::uint64_t seed) {
+  return seed % 4 == 3 ? scalar_program(seed) : random_program(seed);
+}
 
-bool is_scalar(const Program& program) { return program.name == "scalars"; }
+bool is_scalar(const Program& program) {
+  return program.name == "scalars";
+}
 
 Memory memory_for(const Program& program, std::uint64_t seed) {
   return is_scalar(program) ? scalar_memory(program, seed) : random_memory(program, seed);
@@ -38,7 +42,9 @@ void make_finite(std::vector<Cell>& cells, const std::vector<lang::ReadKey>& key
 Engines::Engines(const Program& program) : Engines(program, program) {}
 
 Engines::Engines(const Program& program, const Program& other)
-    : program_(program), evaluator_(evaluate(program)), plain_(compiled(other, Optimize::None)),
+    : program_(program),
+      evaluator_(evaluate(program)),
+      plain_(compiled(other, Optimize::None)),
       full_(compiled(other, Optimize::Full)) {}
 
 std::string Engines::difference(std::uint64_t seed, const std::function<void(const Answer&)>& see) const {

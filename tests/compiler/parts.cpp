@@ -11,8 +11,9 @@ constexpr const char* reductions[] = {"Sum", "Count", "Mean", "Min", "Max", "Any
 constexpr const char* effect_kinds[] = {"Remember", "Report", "Warn", "ForEach"};
 constexpr const char* solvers[] = {"Greedy", "Exact", "Proportional"};
 constexpr const char* state_scopes[] = {"group", "prompt", "category", "run"};
-constexpr const char* scopes[] = {"Single", "Rollouts", "Groups", "Ended",   "Prompts", "List",
-                                  "Pool",   "Known",    "Turns",  "AllTurns", "Trained", "Stored", "Anchors"};
+constexpr const char* scopes[] = {"Single", "Rollouts", "Groups",   "Ended",   "Prompts", "List",   "Pool",
+                                  "Known",  "Turns",    "AllTurns", "Trained", "Stored",  "Anchors",
+                                  "GroupRollouts", "EndedRollouts", "StoredRollouts"};
 constexpr const char* bases[] = {"Bool", "Int", "Real", "String", "Beta", "Prompt", "Category"};
 static_assert(std::size(scopes) == lang::scope_count);
 
@@ -69,8 +70,10 @@ class Parts {
     found_.insert(std::string("op ") + name(node.op));
     found_.insert(of("base", bases, static_cast<int>(node.type.base)));
     if (node.type.optional) found_.insert("optional");
-    if (node.type.matrix()) found_.insert("matrix");
-    else if (node.type.vector()) found_.insert("vector");
+    if (node.type.matrix())
+      found_.insert("matrix");
+    else if (node.type.vector())
+      found_.insert("vector");
     if (node.loop >= 0 && node.op != Op::Element && node.op != Op::Position) over(handler, node.loop);
     if (node.op == Op::Reduce) found_.insert(of("reduction", reductions, node.index));
     if ((node.op == Op::Reduce || node.op == Op::Map) && node.args.size() > 1) found_.insert("where");
@@ -86,8 +89,10 @@ class Parts {
   void add(const char* what, std::int32_t index) {
     const lang::State& state = program_.states[static_cast<std::size_t>(index)];
     found_.insert(of((std::string(what) + " per").c_str(), state_scopes, static_cast<int>(state.scope)));
-    if (state.type.matrix()) found_.insert(std::string(what) + " of a matrix");
-    else if (state.type.vector()) found_.insert(std::string(what) + " of a vector");
+    if (state.type.matrix())
+      found_.insert(std::string(what) + " of a matrix");
+    else if (state.type.vector())
+      found_.insert(std::string(what) + " of a vector");
   }
 
   void over(const Handler& handler, std::int32_t loop) {
@@ -100,7 +105,9 @@ class Parts {
 
 }  // namespace
 
-std::set<std::string> parts_of(const Program& program) { return Parts(program).run(); }
+std::set<std::string> parts_of(const Program& program) {
+  return Parts(program).run();
+}
 
 std::set<std::string> all_parts() {
   std::set<std::string> all{"hit", "hole", "where", "optional", "vector", "matrix", "rule when", "rule otherwise"};
@@ -109,7 +116,7 @@ std::set<std::string> all_parts() {
   for (const char* const each : effect_kinds) all.insert(std::string("effect ") + each);
   for (const char* const each : solvers) all.insert(std::string("solver ") + each);
   for (const char* const each : bases) {
-    if (each != std::string("String")) all.insert(std::string("base ") + each);   // texts are no values of a handler
+    if (each != std::string("String")) all.insert(std::string("base ") + each);  // texts are no values of a handler
   }
   for (const char* const each : scopes) {
     if (each != std::string("Single")) all.insert(std::string("over ") + each);

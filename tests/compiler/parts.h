@@ -8,8 +8,8 @@
 
 namespace allot::compiler::test {
 
-// "op Add", "reduction Sum", "effect Warn", "call min", "operand mask", "over Groups", "state per prompt", "solver Exact",
-// "optional", "matrix", … of what is reachable.
+// "op Add", "reduction Sum", "effect Warn", "call min", "operand mask", "over Groups", "state per prompt", "solver
+// Exact", "optional", "matrix", … of what is reachable.
 std::set<std::string> parts_of(const lang::Program& program);
 
 // All there is.

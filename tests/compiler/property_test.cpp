@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::uint64_t all_programs = 2000;
 constexpr std::uint64_t frames = 500;
-constexpr std::uint64_t shares = 4;   // test cases, which run at the same time
+constexpr std::uint64_t shares = 4;  // test cases, which run at the same time
 
 struct Seen {
   int programs = 0;
-  int lively = 0;   // each rule answers some frame
+  int lively = 0;  // each rule answers some frame
   int vectorised = 0;
-  std::map<std::string, int> parts;   // programs that have it
+  std::map<std::string, int> parts;  // programs that have it
   std::set<FaultKind> faults;
 };
 
@@ -60,12 +60,20 @@ void agree(std::uint64_t share) {
     INFO(part << ": in " << seen.parts[part] << " of " << seen.programs << " programs");
     CHECK(seen.parts[part] * 100 >= seen.programs);
   }
-  CHECK(seen.faults.size() == 7);   // none, and each kind there is
+  CHECK(seen.faults.size() == 7);  // none, and each kind there is
 }
 
 }  // namespace
 
-TEST_CASE("all engines agree on random programs, first quarter") { agree(0); }
-TEST_CASE("all engines agree on random programs, second quarter") { agree(1); }
-TEST_CASE("all engines agree on random programs, third quarter") { agree(2); }
-TEST_CASE("all engines agree on random programs, last quarter") { agree(3); }
+TEST_CASE("all engines agree on random programs, first quarter") {
+  agree(0);
+}
+TEST_CASE("all engines agree on random programs, second quarter") {
+  agree(1);
+}
+TEST_CASE("all engines agree on random programs, third quarter") {
+  agree(2);
+}
+TEST_CASE("all engines agree on random programs, last quarter") {
+  agree(3);
+}

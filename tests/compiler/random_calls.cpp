@@ -19,11 +19,18 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 
 Base base_of(const lang::Builtin& row, Base number) {
   switch (row.result) {
-    case ResultKind::Int: case ResultKind::IntVector: case ResultKind::IntsAlong: return Base::Int;
-    case ResultKind::Bool: return Base::Bool;
-    case ResultKind::Beta: return Base::Beta;
-    case ResultKind::Number: return number == Base::Int ? Base::Int : Base::Real;
-    default: return Base::Real;
+    case ResultKind::Int:
+    case ResultKind::IntVector:
+    case ResultKind::IntsAlong:
+      return Base::Int;
+    case ResultKind::Bool:
+      return Base::Bool;
+    case ResultKind::Beta:
+      return Base::Beta;
+    case ResultKind::Number:
+      return number == Base::Int ? Base::Int : Base::Real;
+    default:
+      return Base::Real;
   }
 }
 
@@ -33,15 +40,17 @@ Base base_of(const lang::Builtin& row, Base number) {
 NodeId Expression::positions(std::string_view name, int size) {
   std::vector<NodeId> items;
   for (int i = 0; i < size; ++i) {
-    const int value = name == "parents" ? dice_.below(i + 1) - 1 : name == "at" ? dice_.below(size + 1) - 1 : dice_.below(2);
+    const int value = name == "parents" ? dice_.below(i + 1) - 1
+                      : name == "at"    ? dice_.below(size + 1) - 1
+                                        : dice_.below(2);
     items.push_back(builder_.integer(value));
   }
   return builder_.add(Op::ListOf, type(Base::Int, false, Scope::List), items);
 }
 
 // `size`: how long the lists of this call are, so that they mostly fit each other.
-NodeId Expression::argument(const lang::Builtin& row, const lang::Argument& argument, Base number, Shape wanted, int size,
-                            int depth) {
+NodeId Expression::argument(const lang::Builtin& row, const lang::Argument& argument, Base number, Shape wanted,
+                            int size, int depth) {
   const bool usual = !dice_.once_in(4);
   switch (argument.kind) {
     case ArgumentKind::Int:
@@ -55,17 +64,22 @@ NodeId Expression::argument(const lang::Builtin& row, const lang::Argument& argu
       const int bound = sign * (2 + dice_.below(6));
       return number == Base::Int ? builder_.integer(bound) : builder_.real(0.5 * bound);
     }
-    case ArgumentKind::Bool: return scalar(Base::Bool, false, depth);
-    case ArgumentKind::Beta: return scalar(Base::Beta, false, depth);
+    case ArgumentKind::Bool:
+      return scalar(Base::Bool, false, depth);
+    case ArgumentKind::Beta:
+      return scalar(Base::Beta, false, depth);
     case ArgumentKind::IntVector:
       if (usual) return positions(argument.name, size);
       return dice_.once_in(2) ? pair(Base::Int, depth) : vector(Base::Int, depth);
-    case ArgumentKind::BoolVector: return vector(Base::Bool, depth);
+    case ArgumentKind::BoolVector:
+      return vector(Base::Bool, depth);
     case ArgumentKind::Matrix:
       if (usual && one_of(row.name, {"project", "reject"}))
         return builder_.call("top_eigenspace", matrix_type(), {symmetric(depth), builder_.integer(1)});
-      return usual && !one_of(row.name, {"matmul", "transpose", "gram", "cosine_gram"}) ? symmetric(depth) : matrix(depth);
-    case ArgumentKind::Reals: return wanted == Shape::Matrix ? matrix(depth) : pair(Base::Real, depth);
+      return usual && !one_of(row.name, {"matmul", "transpose", "gram", "cosine_gram"}) ? symmetric(depth)
+                                                                                        : matrix(depth);
+    case ArgumentKind::Reals:
+      return wanted == Shape::Matrix ? matrix(depth) : pair(Base::Real, depth);
     default:
       if (row.arguments.size() > 1 ? usual : argument.defined && usual) return list(Base::Real, size, depth);
       return vector(dice_.once_in(3) ? Base::Int : Base::Real, depth);
@@ -75,10 +89,17 @@ NodeId Expression::argument(const lang::Builtin& row, const lang::Argument& argu
 // Whether the function can give one value, a vector, a matrix; a product gives both of the latter.
 bool Expression::gives(const lang::Builtin& row, Shape shape) {
   switch (row.result) {
-    case ResultKind::IntVector: case ResultKind::RealVector: case ResultKind::IntsAlong: case ResultKind::RealsAlong:
+    case ResultKind::IntVector:
+    case ResultKind::RealVector:
+    case ResultKind::IntsAlong:
+    case ResultKind::RealsAlong:
       return shape == Shape::Vector;
-    case ResultKind::Transposed: case ResultKind::Square: case ResultKind::Outer: return shape == Shape::Matrix;
-    case ResultKind::Product: return shape != Shape::One;
+    case ResultKind::Transposed:
+    case ResultKind::Square:
+    case ResultKind::Outer:
+      return shape == Shape::Matrix;
+    case ResultKind::Product:
+      return shape != Shape::One;
     case ResultKind::Same: {
       Shape last = Shape::One;
       for (const lang::Argument& argument : row.arguments) {
@@ -87,7 +108,8 @@ bool Expression::gives(const lang::Builtin& row, Shape shape) {
       }
       return shape == last;
     }
-    default: return shape == Shape::One;
+    default:
+      return shape == Shape::One;
   }
 }
 

@@ -9,7 +9,9 @@ void Expression::add_read(Type of) {
   reads_.push_back(of);
 }
 
-void Expression::add_parameter(Type of, Cell value) { parameters_.push_back(builder_.parameter(of, value)); }
+void Expression::add_parameter(Type of, Cell value) {
+  parameters_.push_back(builder_.parameter(of, value));
+}
 
 int Expression::add_let(int depth) {
   const Base bases[] = {Base::Real, Base::Int, Base::Bool, Base::Beta, Base::Real};
@@ -27,16 +29,21 @@ int Expression::open(Scope scope, NodeId source) {
 
 NodeId Expression::constant(Base base) {
   switch (base) {
-    case Base::Real: return builder_.real(0.25 * (dice_.below(17) - 8));
-    case Base::Int: return builder_.integer(dice_.below(8) - 2);
-    case Base::Bool: return builder_.truth(dice_.once_in(2));
-    case Base::Beta: return builder_.constant(type(base), Cell::beta(1 + dice_.below(3), 1));
-    default: return builder_.constant(type(base), Cell::of(std::int64_t{0}));
+    case Base::Real:
+      return builder_.real(0.25 * (dice_.below(17) - 8));
+    case Base::Int:
+      return builder_.integer(dice_.below(8) - 2);
+    case Base::Bool:
+      return builder_.truth(dice_.once_in(2));
+    case Base::Beta:
+      return builder_.constant(type(base), Cell::beta(1 + dice_.below(3), 1));
+    default:
+      return builder_.constant(type(base), Cell::of(std::int64_t{0}));
   }
 }
 
 bool Expression::element(Base base, bool may, NodeId& id) {
-  std::vector<std::pair<int, std::pair<int, Type>>> found;   // loop, column, type
+  std::vector<std::pair<int, std::pair<int, Type>>> found;  // loop, column, type
   const auto fits = [&](const Type& of) { return of.base == base && (may || !of.optional); };
   for (const Open& open : loops_) {
     if (open.source >= 0) {
@@ -60,11 +67,13 @@ NodeId Expression::state(Base base, bool may) {
     case Base::Real:
       if (may && dice_.once_in(2)) return builder_.add(Op::State, type(base, true), {leaf(Base::Prompt, true)}, 3);
       return builder_.add(Op::State, type(base), {}, 0);
-    case Base::Beta: return builder_.add(Op::State, type(base), {leaf(Base::Prompt, false)}, 1);
+    case Base::Beta:
+      return builder_.add(Op::State, type(base), {leaf(Base::Prompt, false)}, 1);
     case Base::Int:
       if (dice_.once_in(2)) return builder_.add(Op::State, type(base), {leaf(Base::Category, false)}, 4);
       return builder_.add(Op::State, type(base), {}, 2);
-    default: return leaf(base, may);
+    default:
+      return leaf(base, may);
   }
 }
 
@@ -76,7 +85,8 @@ NodeId Expression::leaf(Base base, bool may) {
     return builder_.add(Op::Position, type(Base::Int), {}, -1, open.loop);
   }
   switch (dice_.below(6)) {
-    case 0: return constant(base);
+    case 0:
+      return constant(base);
     case 1:
       if (may) return builder_.undefined(base);
       return constant(base);
@@ -89,7 +99,8 @@ NodeId Expression::leaf(Base base, bool may) {
     case 3:
       if (base == Base::Real || base == Base::Int || base == Base::Beta) return state(base, may);
       break;
-    default: break;
+    default:
+      break;
   }
   std::vector<int> fitting;
   for (std::size_t i = 0; i < reads_.size(); ++i)
@@ -117,11 +128,14 @@ NodeId Expression::scalar(Base base, bool may, int depth) {
   NodeId id = -1;
   if (depth <= 0) return leaf(base, may);
   switch (dice_.below(12)) {
-    case 0: return leaf(base, may);
-    case 1: case 2:
+    case 0:
+      return leaf(base, may);
+    case 1:
+    case 2:
       if (used_let(base, may, Shape::One, id)) return id;
       return leaf(base, may);
-    case 3: return choose(base, may, depth - 1);
+    case 3:
+      return choose(base, may, depth - 1);
     case 4: {
       const NodeId first = scalar(base, true, depth - 1);
       const NodeId second = scalar(base, may, depth - 1);
@@ -130,7 +144,8 @@ NodeId Expression::scalar(Base base, bool may, int depth) {
     case 5:
       if (dice_.once_in(8)) return builder_.add(Op::Assume, type(base), {scalar(base, true, depth - 1)});
       return scope(base, may, depth - 1);
-    default: return special(base, may, depth - 1);
+    default:
+      return special(base, may, depth - 1);
   }
 }
 
@@ -154,16 +169,22 @@ NodeId Expression::scope(Base base, bool may, int depth) {
 
 NodeId Expression::special(Base base, bool may, int depth) {
   switch (base) {
-    case Base::Real: case Base::Int: return number(base, may, depth);
-    case Base::Bool: return truth(may, depth);
-    case Base::Beta: return call(Base::Beta, may, Shape::One, depth);
-    default: return leaf(base, may);
+    case Base::Real:
+    case Base::Int:
+      return number(base, may, depth);
+    case Base::Bool:
+      return truth(may, depth);
+    case Base::Beta:
+      return call(Base::Beta, may, Shape::One, depth);
+    default:
+      return leaf(base, may);
   }
 }
 
 NodeId Expression::number(Base base, bool may, int depth) {
   switch (dice_.below(10)) {
-    case 9: return at(base, depth);
+    case 9:
+      return at(base, depth);
     case 0: {
       const NodeId of = scalar(base, may, depth);
       return builder_.add(Op::Negate, type(base, optional(of)), {of});
@@ -174,8 +195,11 @@ NodeId Expression::number(Base base, bool may, int depth) {
         return builder_.add(Op::ToReal, type(base, optional(of)), {of});
       }
       [[fallthrough]];
-    case 2: return reduce(base, may, depth);
-    case 3: case 4: return call(base, may, Shape::One, depth);
+    case 2:
+      return reduce(base, may, depth);
+    case 3:
+    case 4:
+      return call(base, may, Shape::One, depth);
     default: {
       const Op reals[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Modulo, Op::Add};
       const Op ints[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Modulo, Op::Add, Op::Subtract};
@@ -190,8 +214,10 @@ NodeId Expression::number(Base base, bool may, int depth) {
 
 NodeId Expression::truth(bool may, int depth) {
   switch (dice_.below(10)) {
-    case 8: return builder_.add(Op::IsUndefined, type(Base::Bool), {vector(Base::Real, depth)});
-    case 9: return builder_.add(Op::IsUndefined, type(Base::Bool), {matrix(depth)});
+    case 8:
+      return builder_.add(Op::IsUndefined, type(Base::Bool), {vector(Base::Real, depth)});
+    case 9:
+      return builder_.add(Op::IsUndefined, type(Base::Bool), {matrix(depth)});
     case 0: {
       const NodeId of = scalar(Base::Bool, may, depth);
       return builder_.add(Op::Not, type(Base::Bool, optional(of)), {of});
@@ -200,8 +226,10 @@ NodeId Expression::truth(bool may, int depth) {
       const Base bases[] = {Base::Real, Base::Int, Base::Beta, Base::Prompt, Base::Category};
       return builder_.add(Op::IsUndefined, type(Base::Bool), {scalar(bases[dice_.below(5)], true, depth)});
     }
-    case 2: return reduce(Base::Bool, may, depth);
-    case 3: case 4: {
+    case 2:
+      return reduce(Base::Bool, may, depth);
+    case 3:
+    case 4: {
       const NodeId left = scalar(Base::Bool, may, depth);
       const NodeId right = scalar(Base::Bool, may, depth);
       return builder_.add(dice_.once_in(2) ? Op::And : Op::Or, type(Base::Bool, optional(left) || optional(right)),

@@ -5,8 +5,9 @@ namespace allot::compiler::test {
 namespace {
 
 double random_real(Dice& dice, bool wild) {
-  static const double extremes[] = {0.0, -0.0, 1.7976931348623157e308, -1.7976931348623157e308, 5e-324, 1e154, -1e200,
-                                    9.2233720368547758e18, 0.1, 1.0 / 3};
+  static const double extremes[] = {
+      0.0, -0.0,   1.7976931348623157e308, -1.7976931348623157e308, 5e-324, 1e154, -1e200, 9.2233720368547758e18,
+      0.1, 1.0 / 3};
   if (wild && dice.once_in(3)) return extremes[dice.below(10)];
   return dice.once_in(2) ? 0.1 * dice.below(20) : 0.25 * (dice.below(17) - 8);
 }
@@ -20,14 +21,18 @@ std::int64_t random_int(Dice& dice, bool wild) {
 Cell random_cell(Dice& dice, const Type& of, std::int64_t prompts, bool wild) {
   if (of.optional ? dice.once_in(4) : wild && dice.once_in(40)) return Cell::undefined();
   switch (of.base) {
-    case Base::Real: return Cell::of(random_real(dice, wild));
-    case Base::Bool: return Cell::of(dice.once_in(2));
-    case Base::Beta: return Cell::beta(0.5 + dice.below(6), wild && dice.once_in(5) ? -1.0 : 0.25 + dice.below(5));
+    case Base::Real:
+      return Cell::of(random_real(dice, wild));
+    case Base::Bool:
+      return Cell::of(dice.once_in(2));
+    case Base::Beta:
+      return Cell::beta(0.5 + dice.below(6), wild && dice.once_in(5) ? -1.0 : 0.25 + dice.below(5));
     case Base::Prompt:
     case Base::Category:
       if (wild && dice.once_in(10)) return Cell::of(std::int64_t{99});
       return Cell::of(std::int64_t{dice.below(static_cast<int>(prompts))});
-    default: return Cell::of(random_int(dice, wild));
+    default:
+      return Cell::of(random_int(dice, wild));
   }
 }
 
@@ -53,8 +58,10 @@ Memory random_memory(const Program& program, std::uint64_t seed) {
   for (const lang::ReadKey& column : handler.columns) {
     std::int64_t size = memory.sizes[static_cast<std::size_t>(column.scope)];
     const std::int64_t width = size;
-    if (column.type.matrix()) size = dice.once_in(4) ? size * size : 4;
-    else if (wild && size > 0 && dice.once_in(20)) --size;
+    if (column.type.matrix())
+      size = dice.once_in(4) ? size * size : 4;
+    else if (wild && size > 0 && dice.once_in(20))
+      --size;
     memory.columns.emplace_back();
     for (std::int64_t i = 0; i < size; ++i)
       memory.columns.back().push_back(random_cell(dice, element_type(column.type), prompts, wild));

@@ -22,9 +22,10 @@ using lang::EffectKind;
 
 // Two scopes that are no lists, for the columns of one program.
 std::array<Scope, 2> two_scopes(std::uint64_t seed) {
-  static constexpr Scope all[] = {Scope::Rollouts, Scope::Groups, Scope::Ended,   Scope::Prompts, Scope::Pool,
-                                  Scope::Known,    Scope::Turns,  Scope::AllTurns, Scope::Trained, Scope::Stored,
-                                  Scope::Anchors};
+  static constexpr Scope all[] = {Scope::Rollouts, Scope::Groups, Scope::Ended,  Scope::Prompts,
+                                  Scope::Pool,     Scope::Known,  Scope::Turns,  Scope::AllTurns,
+                                  Scope::Trained,  Scope::Stored, Scope::Anchors, Scope::GroupRollouts,
+                                  Scope::EndedRollouts, Scope::StoredRollouts};
   constexpr std::uint64_t count = std::size(all);
   const std::uint64_t first = seed % count;
   return {all[first], all[(first + 1 + seed / count % (count - 1)) % count]};
@@ -32,7 +33,8 @@ std::array<Scope, 2> two_scopes(std::uint64_t seed) {
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t seed) : seed_(seed), dice_(seed), scopes_(two_scopes(seed)), expression_(builder_, dice_, scopes_) {}
+  explicit Maker(std::uint64_t seed)
+      : seed_(seed), dice_(seed), scopes_(two_scopes(seed)), expression_(builder_, dice_, scopes_) {}
 
   Program make() {
     declare();
@@ -66,10 +68,18 @@ class Maker {
     const auto functions = lang::builtins().size();
     report(expression_.builtin(static_cast<int>(seed_ % functions), 2));
     switch (seed_ / functions % 4) {
-      case 0: report(expression_.allot(2)); break;
-      case 1: report(expression_.reduce(dice_.once_in(2) ? Base::Real : Base::Int, true, 2)); break;
-      case 2: report(expression_.matrix(2)); break;
-      default: report(expression_.vector(Base::Bool, 2)); break;
+      case 0:
+        report(expression_.allot(2));
+        break;
+      case 1:
+        report(expression_.reduce(dice_.once_in(2) ? Base::Real : Base::Int, true, 2));
+        break;
+      case 2:
+        report(expression_.matrix(2));
+        break;
+      default:
+        report(expression_.vector(Base::Bool, 2));
+        break;
     }
   }
 
@@ -124,7 +134,7 @@ class Maker {
   void keys(RuleTrials& trials) {
     if (!dice_.once_in(8)) return;
     builder_.handler().keys = expression_.vector(Base::Real, 1);
-    if (trials.ask(builder_.program, -1).left == 0) builder_.handler().keys = -1;   // they fault, whatever the frame
+    if (trials.ask(builder_.program, -1).left == 0) builder_.handler().keys = -1;  // they fault, whatever the frame
   }
 
   void rules(RuleTrials& trials) {
@@ -154,7 +164,8 @@ class Maker {
     if (dice_.once_in(6)) verdict.advantages = expression_.vector(Base::Real, 2);
     if (dice_.once_in(6)) verdict.weights = expression_.vector(Base::Real, 1);
     if (dice_.once_in(6))
-      verdict.baseline = dice_.once_in(2) ? expression_.scalar(Base::Real, false, 1) : expression_.vector(Base::Real, 1);
+      verdict.baseline =
+          dice_.once_in(2) ? expression_.scalar(Base::Real, false, 1) : expression_.vector(Base::Real, 1);
     std::vector<NodeId> holes;
     for (int hole = dice_.below(3); hole > 0; --hole) holes.push_back(expression_.scalar(any_base(), true, 3));
     builder_.rule(otherwise ? -1 : condition(), verdict, holes);
@@ -194,9 +205,10 @@ class Maker {
         const lang::State& state = builder_.program.states[static_cast<std::size_t>(effect.index)];
         const Base key = state.scope == lang::StateScope::Category ? Base::Category : Base::Prompt;
         if (state.keyed()) effect.key = expression_.scalar(key, dice_.once_in(4), 1);
-        effect.value = state.type.matrix()   ? expression_.matrix(2)
-                       : state.type.vector() ? expression_.vector(state.type.base, 2)
-                                             : expression_.scalar(state.type.base, state.type.optional || dice_.once_in(8), 3);
+        effect.value = state.type.matrix() ? expression_.matrix(2)
+                       : state.type.vector()
+                           ? expression_.vector(state.type.base, 2)
+                           : expression_.scalar(state.type.base, state.type.optional || dice_.once_in(8), 3);
         return effect;
       }
     }
@@ -227,6 +239,8 @@ class Maker {
 
 }  // namespace
 
-Program random_program(std::uint64_t seed) { return Maker(seed).make(); }
+Program random_program(std::uint64_t seed) {
+  return Maker(seed).make();
+}
 
 }  // namespace allot::compiler::test

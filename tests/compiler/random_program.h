@@ -20,12 +20,14 @@ class Dice {
   std::uint64_t state_;
 };
 
-// One handler with rules, holes, operands and effects over all types of cell, now and then a `hit` condition. Nearly every
-// rule answers some frame of the program's own seed (frame_seed).
+// One handler with rules, holes, operands and effects over all types of cell, now and then a `hit` condition. Nearly
+// every rule answers some frame of the program's own seed (frame_seed).
 Program random_program(std::uint64_t seed);
 
 // The seed of a frame of the program of that seed.
-constexpr std::uint64_t frame_seed(std::uint64_t program, std::uint64_t frame) { return program * 1000 + frame; }
+constexpr std::uint64_t frame_seed(std::uint64_t program, std::uint64_t frame) {
+  return program * 1000 + frame;
+}
 
 // Mostly plain values, some extremes; undefined where the type allows it and, rarely, where it does not.
 Memory random_memory(const Program& program, std::uint64_t seed);

@@ -15,7 +15,9 @@ NodeId Expression::vector(Base base, int depth) {
   };
   if (depth <= 0) return column();
   switch (dice_.below(11)) {
-    case 0: case 1: return column();
+    case 0:
+    case 1:
+      return column();
     case 2:
       if (used_let(base, true, Shape::Vector, id)) return id;
       return column();
@@ -47,8 +49,10 @@ NodeId Expression::vector(Base base, int depth) {
         return builder_.add(Op::State, three, {leaf(Base::Prompt, false)}, 5);
       }
       return pair(base, depth - 1);
-    case 10: return pair(base, depth - 1);
-    case 4: case 5:
+    case 10:
+      return pair(base, depth - 1);
+    case 4:
+    case 5:
       if (base == Base::Int && dice_.once_in(2)) return allot(depth - 1);
       if (base != Base::Bool) return call(base, false, Shape::Vector, depth - 1);
       [[fallthrough]];
@@ -92,7 +96,9 @@ NodeId Expression::pair(Base base, int depth) {
 }
 
 NodeId Expression::at(Base base, int depth) {
-  const auto position = [&] { return dice_.once_in(12) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2)); };
+  const auto position = [&] {
+    return dice_.once_in(12) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2));
+  };
   if (base == Base::Real && dice_.once_in(3)) {
     const NodeId of = matrix(depth);
     const NodeId row = position();
@@ -118,8 +124,10 @@ NodeId Expression::matrix(int depth) {
         if (all[i].type.matrix()) return builder_.column_node(static_cast<int>(i));
       return written();
     }
-    case 1: return builder_.add(Op::State, matrix_type(2, 2), {}, 6);
-    case 2: return written();
+    case 1:
+      return builder_.add(Op::State, matrix_type(2, 2), {}, 6);
+    case 2:
+      return written();
     case 3:
       if (used_let(Base::Real, true, Shape::Matrix, id)) return id;
       return written();
@@ -137,7 +145,8 @@ NodeId Expression::matrix(int depth) {
       const NodeId condition = scalar(Base::Bool, false, depth - 1);
       return builder_.add(Op::If, matrix_type(), {condition, first, matrix(depth - 1)});
     }
-    default: return call(Base::Real, true, Shape::Matrix, depth - 1);
+    default:
+      return call(Base::Real, true, Shape::Matrix, depth - 1);
   }
 }
 
@@ -159,7 +168,8 @@ NodeId Expression::symmetric(int depth) {
       const NodeId gram = builder_.call(dice_.once_in(3) ? "cosine_gram" : "gram", matrix_type(), {matrix(depth - 1)});
       return builder_.call("ridge", matrix_type(), {gram, builder_.real(0.5 * (1 + dice_.below(4)))});
     }
-    case 2: return builder_.call("gram", matrix_type(), {matrix(depth - 1)});
+    case 2:
+      return builder_.call("gram", matrix_type(), {matrix(depth - 1)});
     default: {
       const auto number = [&](int most) { return builder_.real(0.25 * dice_.below(most)); };
       const double across = 0.25 * (dice_.below(9) - 4);

@@ -16,8 +16,8 @@ class RuleTrials {
   RuleTrials(const Program& program, std::uint64_t seed, MakeMemory make = random_memory);
 
   struct Tally {
-    int answered = 0;   // frames that the rule answers
-    int left = 0;       // frames that no rule answers, and none faults on
+    int answered = 0;  // frames that the rule answers
+    int left = 0;      // frames that no rule answers, and none faults on
   };
   Tally ask(const Program& program, int rule);
 

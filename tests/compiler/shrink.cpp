@@ -65,10 +65,13 @@ class Shrinking {
     return true;
   }
 
-  bool effects(std::vector<Effect> Handler::*all) {
+  bool effects(std::vector<Effect> Handler::* all) {
     bool smaller = false;
     for (std::size_t i = (handler(best_).*all).size(); i-- > 0;) {
-      smaller = attempt([&](Program& p) { (handler(p).*all).erase((handler(p).*all).begin() + static_cast<std::ptrdiff_t>(i)); }) || smaller;
+      smaller = attempt([&](Program& p) {
+                  (handler(p).*all).erase((handler(p).*all).begin() + static_cast<std::ptrdiff_t>(i));
+                }) ||
+                smaller;
       if (i >= (handler(best_).*all).size()) continue;
       for (std::size_t j = (handler(best_).*all)[i].body.size(); j-- > 0;) {
         const auto drop = [&](Program& p) {
@@ -88,7 +91,9 @@ class Shrinking {
   bool rules() {
     bool smaller = clear([](Program& p) -> NodeId& { return handler(p).keys; });
     for (std::size_t i = handler(best_).rules.size(); i-- > 0;) {
-      const auto drop = [&](Program& p) { handler(p).rules.erase(handler(p).rules.begin() + static_cast<std::ptrdiff_t>(i)); };
+      const auto drop = [&](Program& p) {
+        handler(p).rules.erase(handler(p).rules.begin() + static_cast<std::ptrdiff_t>(i));
+      };
       if (attempt(drop)) {
         smaller = true;
         continue;
@@ -142,7 +147,9 @@ class Shrinking {
 
 }  // namespace
 
-Program shrink(Program program, const Differs& differs) { return Shrinking(std::move(program), differs).run(); }
+Program shrink(Program program, const Differs& differs) {
+  return Shrinking(std::move(program), differs).run();
+}
 
 std::size_t node_count(const Program& program) {
   const std::vector<bool> asked = reachable(program.handlers.front());

@@ -9,8 +9,8 @@ namespace allot::compiler::test {
 
 using Differs = std::function<bool(const Program&)>;
 
-// What is left when nothing more can be taken away so that `differs` still holds, as it must for `program`. Effects, rules
-// and fields go; nodes become one of their operands, or a constant. Asks `differs` a few hundred times.
+// What is left when nothing more can be taken away so that `differs` still holds, as it must for `program`. Effects,
+// rules and fields go; nodes become one of their operands, or a constant. Asks `differs` a few hundred times.
 Program shrink(Program program, const Differs& differs);
 
 // Nodes that are reachable.

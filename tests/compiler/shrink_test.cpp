@@ -22,7 +22,8 @@ bool divides_by_zero(const Program& program) {
 
 }  // namespace
 
-// By hand: a division, what it divides and a zero, and the rule, effect or key that asks for them, are all that it takes.
+// By hand: a division, what it divides and a zero, and the rule, effect or key that asks for them, are all that it
+// takes.
 TEST_CASE("what makes a program fail is found in a program of hundreds of nodes") {
   int shrunk = 0;
   for (std::uint64_t seed = 1; shrunk < 5; ++seed) {

@@ -26,7 +26,7 @@ namespace {
 using compiler::test::Engines;
 
 constexpr std::uint64_t frames = 6;
-constexpr std::size_t most_nodes = 1500;   // compiling twice stays quick
+constexpr std::size_t most_nodes = 1500;  // compiling twice stays quick
 
 void hold(bool condition, const std::string& what) {
   if (!condition) throw std::logic_error(what);
@@ -105,9 +105,13 @@ constexpr Target all[] = {
 
 }  // namespace
 
-void policy(std::string_view text) { check_and_decide(text, lang::check); }
+void policy(std::string_view text) {
+  check_and_decide(text, lang::check);
+}
 
-void expression(std::string_view text) { check_and_decide(text, lang::check_expression); }
+void expression(std::string_view text) {
+  check_and_decide(text, lang::check_expression);
+}
 
 void format(std::string_view text) {
   const std::string before(text);
@@ -129,7 +133,8 @@ void journal(std::string_view bytes) {
   });
   hold(static_cast<bool>(problems), "a journal that is there cannot be read");
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n')) + 1;
-  hold(records + problems->damaged.size() + static_cast<std::size_t>(problems->cut_lines) <= lines, "more lines than there are");
+  hold(records + problems->damaged.size() + static_cast<std::size_t>(problems->cut_lines) <= lines,
+       "more lines than there are");
 }
 
 void language_server(std::string_view bytes) {
@@ -145,6 +150,8 @@ void language_server(std::string_view bytes) {
   another.run(framed);
 }
 
-std::span<const Target> targets() { return all; }
+std::span<const Target> targets() {
+  return all;
+}
 
 }  // namespace allot::fuzz

@@ -1,7 +1,7 @@
 // What is fed with bytes that nobody chose: by libFuzzer (`./dev fuzz text`), and by a test with the files of corpus/.
 //
-// Each takes any bytes. It returns, or throws std::logic_error where what must always hold does not; a crash, a sanitizer's
-// report and a time-out are found by whoever runs it.
+// Each takes any bytes. It returns, or throws std::logic_error where what must always hold does not; a crash, a
+// sanitizer's report and a time-out are found by whoever runs it.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ void language_server(std::string_view bytes);
 
 struct Target {
   std::string_view name;
-  std::string_view corpus;   // folder of its files
+  std::string_view corpus;  // folder of its files
   void (*run)(std::string_view bytes);
 };
 std::span<const Target> targets();

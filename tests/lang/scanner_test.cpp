@@ -32,7 +32,9 @@ double seconds_since(std::clock_t begin) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-void on_small_stack(std::function<void()> work) { allot::test::on_stack(512 * 1024, std::move(work)); }
+void on_small_stack(std::function<void()> work) {
+  allot::test::on_stack(512 * 1024, std::move(work));
+}
 
 }  // namespace
 

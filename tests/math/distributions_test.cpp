@@ -70,3 +70,10 @@ TEST_CASE("no number ends the process") {
     CHECK(chance(normal_cdf(-a)));
   }
 }
+
+// C(4, k) p^k (1 - p)^(4-k) with p the least number above 0, whose square is 0.
+TEST_CASE("hardly any chance of a hit") {
+  CHECK(binomial_pmf(0, 4, 5e-324) == 1);
+  CHECK(binomial_pmf(1, 4, 5e-324) == 2e-323);
+  CHECK(binomial_pmf(2, 4, 5e-324) == 0);
+}
