@@ -45,7 +45,9 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
       body = builder_.constant(Cell::of(true), plain(Base::Bool), span);
       result = plain(Base::Int);
       const Scope scope = builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
-      if (scope == Scope::Rollouts || scope == Scope::Trained || of_many_groups(scope)) result = count(BaseUnit::Rollouts);
+      if (scope == Scope::Rollouts || scope == Scope::Trained || of_many_groups(scope)) {
+        result = count(BaseUnit::Rollouts);
+      }
       if (scope == Scope::Groups || scope == Scope::Ended || scope == Scope::Stored) result = count(BaseUnit::Groups);
       if (scope == Scope::Prompts || scope == Scope::Pool || scope == Scope::Known) result = count(BaseUnit::Prompts);
       if (scope == Scope::Turns || scope == Scope::AllTurns) result = count(BaseUnit::Turns);
@@ -142,13 +144,14 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
 
 // The rollouts of a group that is itself walked: their places in the columns over the rollouts of all groups.
 int Expressions::loop_over_rollouts(const Binding& group, Span span) {
-  const auto of_group = [&](Fact fact) {
+  const auto of_group = [&](Fact fact, const std::string& text) {
     const Type whole = vector_of(plain(Base::Int), group.scope);
-    const int column = builder_.column({fact, {}, group.scope, whole, group.name + ".rollouts", span});
+    const int column = builder_.column({fact, {}, group.scope, whole, text, span});
     return builder_.make(Op::Element, plain(Base::Int), span, {}, column, group.loop);
   };
-  const NodeId places = builder_.make(Op::Call, vector_of(plain(Base::Int), Scope::List), span,
-                                      {of_group(Fact::FirstRollout), of_group(Fact::Started)},
+  const NodeId first = of_group(Fact::FirstRollout, group.name + ".rollouts");
+  const NodeId count = of_group(Fact::Started, group.name + ".started");
+  const NodeId places = builder_.make(Op::Call, vector_of(plain(Base::Int), Scope::List), span, {first, count},
                                       find_builtin(places_of_group));
   return builder_.loop(*rollouts_of(group.scope), places);
 }

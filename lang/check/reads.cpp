@@ -133,8 +133,10 @@ NodeId Expressions::vector_of_each(const FactRow& row, const Binding& owner, tre
   const Scope scope = *rollouts_of(owner.scope);
   const Type element = lang::row(element_of(row.fact)).type;
   const int loop = loop_over_rollouts(owner, span);
-  const int column = builder_.column({element_of(row.fact), {}, scope, vector_of(element, scope), policy_.text(id), span});
-  return builder_.make(Op::Map, vector_of(element, Scope::List), span, {at_place(column, element, loop, span)}, -1, loop);
+  const int column =
+      builder_.column({element_of(row.fact), {}, scope, vector_of(element, scope), policy_.text(id), span});
+  const NodeId body = at_place(column, element, loop, span);
+  return builder_.make(Op::Map, vector_of(element, Scope::List), span, {body}, -1, loop);
 }
 
 // budget.left, b.budget.tokens.left: `word` is left, spent or total.
