@@ -7,14 +7,19 @@ add_library(allot_flags INTERFACE)
 # No contraction and no fast-math: the evaluator and the machine code must agree bit for bit.
 target_compile_options(allot_flags INTERFACE
   -Wall -Wextra -Werror
-  -Wno-restrict  # gcc 12 takes "text" + std::string for an overlap (its bug 105651)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # gcc 12 takes "text" + std::string for an overlap (its bug 105651)
   -ffp-contract=off -fno-fast-math -fvisibility=hidden -fvisibility-inlines-hidden)
 target_include_directories(allot_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 # Debian's fmt stands beside the one in LibTorch's headers: header-only, each target sees exactly one.
 target_compile_definitions(allot_flags INTERFACE FMT_HEADER_ONLY=1)
 if(ALLOT_SANITIZE)
-  target_compile_options(allot_flags INTERFACE -fsanitize=${ALLOT_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(allot_flags INTERFACE
+    -fsanitize=${ALLOT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(allot_flags INTERFACE -fsanitize=${ALLOT_SANITIZE})
+endif()
+
+if(ALLOT_FUZZ)
+  target_compile_options(allot_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 find_program(ALLOT_CCACHE ccache)

@@ -32,9 +32,10 @@ constexpr std::array<Code, 23> codes{{
      "doubled where the braces themselves are meant. The title of a test shows no values.",
      "policy p\non finish of group g { drop because \"50\\% flat\" }", "policy p\non finish of group g { drop because \"50% flat\" }"},
     {"E0007", "nested too deep",
-     "Brackets, holes in messages, unary operators and conditionals may stand inside each other up to a fixed depth, "
-     "so that no policy can exhaust the memory of the program that reads it. The message names the limit and the place "
-     "of the first level beyond it.",
+     "Brackets, holes in messages, unary operators, conditionals and types may stand inside each other up to a fixed "
+     "depth, so that no policy can exhaust the memory of the program that reads it. The message names the limit and the "
+     "place of the first level beyond it. On a thread with a small stack the limit may be lower. Loops may stand in "
+     "few others: each multiplies the work.",
      "policy p\nfn f(x: real) -> real = <129 times: (>x<129 times: )>", "policy p\nfn f(x: real) -> real = ((x))"},
     {"E0008", "a chain that is too long",
      "A chain of operands such as a + b + c may have a fixed number of terms. Sums over many values are written as "

@@ -8,6 +8,7 @@ namespace allot::lang {
 struct Limits {
   std::size_t source_bytes = 1 << 20;    // a policy is pages, not megabytes; bounds every later table
   int depth = 128;                       // brackets, unary operators, holes, ifs: the parser recurses, stacks are small
+  int loops = 8;                         // inside each other: what they cost together is the product of what each walks
   int chain_terms = 1000;                // operands of one flat chain `a + b + c …`: the typed tree is as deep
   int items = 2000;                      // declarations, handlers and tests of a file
   std::size_t files = 64;                // of one policy: its own, what it imports and what it is composed of

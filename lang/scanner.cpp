@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "lang/items.h"
 #include "lang/limits.h"
 #include "lang/text_check.h"
 #include "lang/unicode.h"
@@ -12,8 +12,6 @@
 
 namespace allot::lang {
 namespace {
-
-enum class Previous { None, Operand, Operator, Dot };
 
 // What is open at a place: a bracket, a string, or a hole in it.
 struct Frame {
@@ -180,9 +178,8 @@ class Scanner {
 
   void word() {
     const auto begin = here();
-    auto end = at_;
-    while (end < text_.size() && is_name_char(text_[end])) ++end;
-    const auto name = text_.substr(at_, end - at_);
+    const auto name = word_at(text_, at_);
+    const auto end = at_ + name.size();
     token_begins(name);
     at_ = end;
     if (previous_ == Previous::Dot) return token_done(Previous::Operand);
@@ -197,11 +194,10 @@ class Scanner {
 
   // ---- items
 
-  bool has_item() const { return open_item_; }
-
   // Called at the first byte of every token outside strings; `name` is the word, or empty for anything else.
   void token_begins(std::string_view name) {
-    if (cut_ && starts_item(name)) {
+    const Surroundings around{current_.word, open_item_, frames_.size() == 1, fresh_line_, in_string(), previous_};
+    if (cut_ && begins_item(text_, at_, name, around)) {
       if (frames_.size() > 1) unclosed(here());
       finish_item();
       begin_item(here(), name.empty() ? text_.substr(at_, 1) : name);
@@ -218,53 +214,7 @@ class Scanner {
     last_end_ = here();
   }
 
-  bool starts_item(std::string_view name) const {
-    if (!has_item()) return true;
-    if (name.empty() || (previous_ == Previous::Dot && !fresh_line_) || in_string()) return false;
-    const bool outside = frames_.size() == 1;
-    const bool known = is_item_word(name);
-    const auto next = skip_blanks(at_ + name.size());
-    const bool of_scenario = current_.word == "scenario" && name == "budget" && !outside;
-    if (of_scenario && text_[at_ - 1] != '\n') return false;
-    if (known && follows(name, next)) return fresh_line_ || (outside && previous_ == Previous::Operand);
-    if (!outside || !fresh_line_ || previous_ != Previous::Operand) return false;
-    const bool at_margin = at_ == 0 || text_[at_ - 1] == '\n' || text_[at_ - 1] == '\r';
-    const bool as_name = next < text_.size() && std::string_view(":=.,)]").find(text_[next]) != std::string_view::npos;
-    return known ? at_margin || !as_name : at_margin && !continues_item(name);
-  }
-
   bool in_string() const { return strings_ > 0; }  // in its text or in a hole of it
-
-  std::size_t skip_blanks(std::size_t at) const {
-    while (at < text_.size()) {
-      if (text_[at] == '#') {
-        while (at < text_.size() && text_[at] != '\n' && text_[at] != '\r') ++at;
-      } else if (is_blank(text_[at])) {
-        ++at;
-      } else {
-        break;
-      }
-    }
-    return at;
-  }
-
-  std::string_view word_at(std::size_t at) const {
-    auto end = at;
-    while (end < text_.size() && is_name_char(text_[end])) ++end;
-    return text_.substr(at, end - at);
-  }
-
-  // Whether what comes after an item's word is what must come there, so that the word cannot be a mere name.
-  bool follows(std::string_view word, std::size_t next) const {
-    if (next >= text_.size()) return false;
-    if (word == "test" || word == "scenario") return text_[next] == '"';
-    const auto after = word_at(next);
-    if (word == "hit") return after == "when";
-    if (word == "flat") return after == "within";
-    if (word == "refill") return after == "at";
-    if (word == "budget") return !after.empty() && after != "in" && text_[skip_blanks(next + after.size())] != ':';
-    return is_name_start(text_[next]) && !joins_operands(after) && after != "in";
-  }
 
   void begin_item(std::uint32_t at, std::string_view word) {
     current_ = {{at, at}, std::string(word), doc_, false};
@@ -277,8 +227,8 @@ class Scanner {
     if (!open_item_) return;
     current_.span.end = std::max(last_end_, current_.span.begin);
     if (!full_ && scan_.items.size() == static_cast<std::size_t>(limits.items)) {
-      report("E0024", {current_.span.begin, current_.span.begin + 1},
-             fmt::format("more than {} declarations, handlers and tests", limits.items), "", "");
+      const auto most = fmt::format("more than {} declarations, handlers and tests", limits.items);
+      report("E0024", {current_.span.begin, current_.span.begin + 1}, most, "", "");
       full_ = true;
     }
     if (!full_) scan_.items.push_back(std::move(current_));
@@ -364,7 +314,7 @@ class Scanner {
                           .span = {frame.at, frame.at + 1},
                           .message = fmt::format("`{}` is never closed", frame.open == 'h' ? '{' : frame.open)};
     if (next_item) {
-      const auto word = word_at(*next_item);
+      const auto word = word_at(text_, *next_item);
       diagnostic.contexts.push_back(
           {{*next_item, *next_item + static_cast<std::uint32_t>(word.size())}, "the next item begins here"});
     }
@@ -373,8 +323,7 @@ class Scanner {
   }
 
   void unclosed(std::optional<std::uint32_t> next_item) {
-    const auto string = std::find_if(frames_.begin(), frames_.end(), [](const Frame& f) { return f.open == '"'; });
-    if (string != frames_.end()) unterminated();
+    if (in_string()) unterminated();
     // An endless string may have swallowed the bracket that is missing now.
     if (frames_.size() > 1 && !cut_string_) never_closed(frames_[1], next_item);
     while (frames_.size() > 1) pop();

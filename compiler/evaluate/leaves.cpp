@@ -87,6 +87,7 @@ bool Walk::align(NodeId id, Value& out) noexcept {
 }
 
 bool Walk::value(NodeId id, Value& out) noexcept {
+  if (stack_here() < floor_) return fail(FaultKind::OutOfMemory, id);
   const Node& self = node(id);
   out.base = self.type.base;
   out.vector = self.type.vector();

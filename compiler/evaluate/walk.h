@@ -6,6 +6,7 @@
 //     until the scope that owns it is entered again.
 //   - Operands go left to right. An undefined operand gives an undefined result, after all operands were evaluated.
 //   - An undefined condition neither holds nor fails: `when`, `where` and `warn` pass it by.
+//   - Where the stack of the thread has no room for the tree, that is an OutOfMemory fault.
 //   - A fact, element or state whose type says that it is always there and yet is not is a Domain fault at its node:
 //     the host broke its word, and no number is made up.
 #pragma once
@@ -14,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "common/stack.h"
 #include "compiler/builtins/table.h"
 #include "compiler/executable.h"
 #include "lang/program.h"
@@ -94,6 +96,7 @@ class Walk {
   std::span<const Function> functions_;
   const Frame& frame_;
   Workspace& workspace_;
+  const std::uintptr_t floor_ = stack_floor();
   FaultKind fault_ = FaultKind::None;
   lang::NodeId fault_node_ = -1;
 };

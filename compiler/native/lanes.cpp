@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/stack.h"
 #include "compiler/depth.h"
 #include "compiler/kernel.h"
 #include "compiler/outcome.h"
@@ -16,6 +17,8 @@ using lang::Op;
 namespace {
 
 constexpr std::size_t most_nodes = 20'000;
+// Deeper ones are decided one by one: a level takes a good deal of the stack here, and nobody writes such rules.
+constexpr int most_depth = 200;
 
 bool inlined(std::string_view name) {
   return name == "abs" || name == "min" || name == "max" || name == "clamp" || name == "sqrt";
@@ -62,7 +65,7 @@ class Look {
 }  // namespace
 
 bool can_vectorise(const Request& request, const lang::Handler& handler, const BatchShape& shape) {
-  if (handler.keys >= 0 || handler.nodes.size() > most_nodes || depth(handler) > max_depth) return false;
+  if (handler.keys >= 0 || handler.nodes.size() > most_nodes || depth(handler) > most_depth || stack_ends()) return false;
   Look look(request, handler, shape);
   for (const lang::Rule& rule : handler.rules) {
     if (!look.fine(rule.condition)) return false;

@@ -1,5 +1,7 @@
 #include "compiler/native/lowering.h"
 
+#include "common/stack.h"
+
 namespace allot::compiler::native {
 
 using lang::Base;
@@ -102,6 +104,7 @@ Operand Lowering::state(NodeId id) {
 
 Operand Lowering::emit(NodeId id) {
   const Node& self = node(id);
+  if (stack_ends()) emitted_ = budget_;  // a tree that this thread has no stack for is too large as well
   if (++emitted_ > budget_) return undefined(self.type);
   switch (self.op) {
     case Op::Constant: {

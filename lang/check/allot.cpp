@@ -46,6 +46,7 @@ NodeId Expressions::allot(tree::ExprId id) {
   const NodeId high = allot_bound(e.args[3], unit, "HI of `allot`");
 
   const int counts = builder_.loop(Scope::Single);
+  const auto first = static_cast<NodeId>(builder_.handler.nodes.size());
   policy_.names.enter(false);
   if (!proportional) {
     const Span span = declared_at(expr(e.args[1]).span.end, expr(e.args[2]).span.begin, ",", e.labels[1], e.span);
@@ -75,7 +76,7 @@ NodeId Expressions::allot(tree::ExprId id) {
   if (e.text == "minimizing") utility = builder_.make(Op::Negate, plain(Base::Real), expr(last).span, {utility});
   if (utility == poison) return poison;
 
-  const std::optional<Allotment> how = solver(id, low, high, utility, counts);
+  const std::optional<Allotment> how = solver(id, low, high, utility, counts, first);
   if (!how) return poison;
   const std::optional<Cell> least = builder_.value(low);
   Type result = vector_of(unit, builder_.handler.loops[static_cast<std::size_t>(loop)].scope);
@@ -83,20 +84,23 @@ NodeId Expressions::allot(tree::ExprId id) {
   return builder_.make(Op::Allot, result, e.span, {budget, low, high, utility}, builder_.allotment(*how), loop);
 }
 
-std::optional<Allotment> Expressions::solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts) {
+std::optional<Allotment> Expressions::solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts,
+                                             NodeId first) {
   const tree::Expr& e = expr(id);
   if (e.text == "in proportion to") {
     return Allotment{Solver::Proportional, counts, 0, "the largest remainders, within the bounds", e.span};
   }
-  Ranges ranges(policy_, builder_);
-  const Interval range{std::max(ranges.of(low).low, 0.0), ranges.of(high).high};
-  const Concavity found = concavity(policy_, builder_, utility, counts, range);
+  const Interval range{std::max(ranges_.of(low).low, 0.0), ranges_.of(high).high};
+  const auto bend = [&](const Interval& within) {
+    return concavity(policy_, builder_, ranges_, utility, counts, first, within);
+  };
+  const Concavity found = bend(range);
   const bool minimizing = e.text == "minimizing";
   if (found.concave) {
     return Allotment{Solver::Greedy, counts, 0,
                      "exact greed: " + (minimizing ? "what is minimised is convex in the count" : found.why), e.span};
   }
-  if (found.start > range.low && concavity(policy_, builder_, utility, counts, {found.start, range.high}).concave) {
+  if (found.start > range.low && bend({found.start, range.high}).concave) {
     policy_.error("E0241", expr(e.args[2]).span, "here the utility is not concave yet", found.why,
                   "start there: `" + e.labels[1] + " in " + whole(found.start) + ".." + policy_.text(e.args[3]) + "`");
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include "lang/check/builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lang/check/fold.h"
@@ -27,13 +28,33 @@ NodeId Builder::add(Node node) {
   }
   Folded folded;
   if (values.size() == node.args.size()) folded = fold(node, values, types);
-  if (!folded.fault.empty()) {
+  if (!folded.fault.empty() && dead_ == 0) {
     policy_.error("E0230", node.span, "this is sure to fault: " + folded.fault, "computed from literals alone");
+    return poison;
+  }
+  const int loops = loops_in(node);
+  if (loops + around_ > limits.loops) {
+    policy_.error("E0007", node.span, "loops nested more than " + std::to_string(limits.loops) + " deep", "",
+                  "compute the inner part once, outside of the loop, and name it with `let`");
     return poison;
   }
   handler.nodes.push_back(std::move(node));
   values_.push_back(folded.value);
+  loops_.push_back(loops);
   return static_cast<NodeId>(handler.nodes.size()) - 1;
+}
+
+// What a `let` names is computed once, so its loops count where it is made; those of a function's argument count where
+// the function stands, which computes it anew.
+int Builder::loops_in(const Node& node) const {
+  const auto of = [&](NodeId id) { return id == poison ? 0 : loops_[static_cast<std::size_t>(id)]; };
+  int inner = 0;
+  for (const NodeId arg : node.args) inner = std::max(inner, of(arg));
+  for (const std::int32_t let : node.owned)
+    inner = std::max(inner, of(handler.lets[static_cast<std::size_t>(let)].value));
+  const bool loop = node.op == Op::Reduce || node.op == Op::Map || node.op == Op::Allot;
+  if (!loop || node.loop < 0) return inner;
+  return std::max(inner + 1, of(handler.loops[static_cast<std::size_t>(node.loop)].source));
 }
 
 NodeId Builder::make(Op op, Type type, Span span, std::vector<NodeId> args, std::int32_t index, std::int32_t loop) {

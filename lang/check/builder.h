@@ -14,7 +14,8 @@ class Builder {
  public:
   explicit Builder(Policy& policy) : policy_(policy) {}
 
-  // Adds a node. One that is sure to fault is an error at its place, and poison; so is one too many.
+  // Adds a node. One that is sure to fault is an error at its place, and poison; so is one too many, and a loop that
+  // stands in too many others.
   NodeId add(Node node);
   NodeId make(Op op, Type type, Span span, std::vector<NodeId> args = {}, std::int32_t index = -1,
               std::int32_t loop = -1);
@@ -37,6 +38,13 @@ class Builder {
   int allotment(Allotment allotment);
   int let(std::string name, NodeId value);
 
+  // How many `for each` stand around what is made next.
+  void within_loops(int count) { around_ = count; }
+
+  // Between them nodes are made that are never evaluated: what would fault is no mistake there.
+  void enter_dead() { ++dead_; }
+  void leave_dead() { --dead_; }
+
   NodeId copy(NodeId leaf) { return leaf == poison ? poison : add((*this)[leaf]); }
   // The element of a vector at the position of `loop`, whose source is `source`. Anything but that source, a column and
   // a let is computed anew for each element: put it into a let first.
@@ -45,9 +53,13 @@ class Builder {
   Handler handler;
 
  private:
+  int loops_in(const Node& node) const;
   static int unique(std::vector<ReadKey>& keys, ReadKey key);
 
   Policy& policy_;
+  int dead_ = 0;
+  int around_ = 0;
+  std::vector<int> loops_;  // by node: how deep the loops in it stand inside each other
   const Node nothing_;
   std::vector<std::optional<Cell>> values_;  // by node
 };

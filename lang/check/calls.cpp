@@ -1,4 +1,4 @@
-// Calls: built-ins by their table, reductions, and functions of the file put in place.
+// Calls: built-ins by their table, and reductions. Functions of the file: inline.cpp.
 #include <algorithm>
 #include <utility>
 
@@ -118,7 +118,9 @@ NodeId Expressions::call(tree::ExprId id) {
     }
     std::vector<std::string> names{"draw", "where", "elementwise", "sum", "count", "mean", "any", "all"};
     for (const auto& [name, function] : policy_.names.functions) names.push_back(name);
-    for (const Builtin& row : builtins()) names.emplace_back(row.name);
+    for (const Builtin& row : builtins()) {
+      if (!row.hidden) names.emplace_back(row.name);
+    }
     for (const std::string_view name : {"mean_pairwise", "min_pairwise", "max_pairwise", "unique_ratio", "agreement",
                                         "entropy", "finished_fraction", "repetition", "loop"}) {
       names.emplace_back(name);
@@ -376,88 +378,6 @@ bool Expressions::meet(const Builtin& row, const std::vector<Type>& vectors, Spa
                 sizes ? std::to_string(left.rows) + " against " + std::to_string(right.rows)
                       : "one is " + describe(left) + ", the other " + describe(right));
   return false;
-}
-
-NodeId Expressions::refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role) {
-  if (node == poison || !numeric(type(node))) return node;
-  const std::optional<Range> range = read_range(policy_, name, type(node));
-  return range ? refine(node, id, range->low, range->high, role) : node;
-}
-
-// The function's body in place of the call. Arguments are computed when needed, at most once; a cheap one is repeated.
-NodeId Expressions::inline_function(int index, tree::ExprId id) {
-  const tree::Expr& e = expr(id);
-  const tree::FunctionDecl& function = policy_.tree.functions[static_cast<std::size_t>(index)];
-  policy_.names.function_used[static_cast<std::size_t>(index)] = 1;
-  std::vector<std::string> names;
-  for (const tree::Param& param : function.params) names.push_back(param.name.text);
-  const std::optional<std::vector<tree::ExprId>> ids = arrange(e, names, {});
-  if (!ids || policy_.broken_functions[static_cast<std::size_t>(index)]) {
-    for (const tree::ExprId arg : e.args) check(arg);
-    return poison;
-  }
-  std::vector<std::int32_t> owned;
-  std::vector<Binding> bindings;
-  bool poisoned = false;
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    const tree::Param& param = function.params[i];
-    std::optional<Type> wanted = read_type(policy_, param.type);
-    if (!wanted) return poison;
-    const std::string role = quoted(param.name.text) + " of " + quoted(function.name.text);
-    NodeId node = check((*ids)[i]);
-    if (node != poison) adopt_shape(*wanted, type(node));
-    if (node != poison) node = fit(node, (*ids)[i], *wanted, role);
-    node = refined(node, (*ids)[i], param.type, role);
-    if (node == poison) {
-      poisoned = true;
-      continue;
-    }
-    const Type declared = wanted->vector() ? type(node) : *wanted;
-    Binding binding;
-    binding.kind = "argument";
-    binding.name = param.name.text;
-    binding.span = param.name.span;
-    binding.used = true;
-    if (builder_.leaf(node)) {
-      binding.node = builder_[node];
-    } else {
-      owned.push_back(builder_.let(param.name.text, node));
-      binding.node.op = Op::Let;
-      binding.node.index = owned.back();
-    }
-    binding.node.type = declared;
-    bindings.push_back(std::move(binding));
-  }
-  if (poisoned) return poison;
-  std::optional<Type> result = read_type(policy_, function.result);
-  if (!result) return poison;
-  policy_.names.enter(true, function.imported);
-  for (Binding& binding : bindings) policy_.names.declare(std::move(binding));
-  NodeId body = check(function.body);
-  if (body != poison) adopt_shape(*result, type(body));
-  body = body == poison ? poison : fit(body, function.body, *result, "the result of " + quoted(function.name.text));
-  policy_.names.leave();
-  body = refined(body, function.body, function.result, "the result of " + quoted(function.name.text));
-  if (body == poison) return poison;
-  Type shown = *result;
-  if (shown.vector()) shown = type(body);
-  if (owned.empty()) {
-    // A bare number that is the whole body takes the unit of the result.
-    if (const Node& node = builder_[body]; node.op == Op::Constant && !(node.type.unit == shown.unit)) {
-      Type with_unit = node.type;
-      with_unit.unit = shown.unit;
-      return builder_.constant(node.cell, with_unit, node.span);
-    }
-    if (!(type(body) == shown) && builder_[body].op != Op::Constant) builder_.retype(body, shown);
-    return body;
-  }
-  Node scope;
-  scope.op = Op::Scope;
-  scope.type = shown;
-  scope.span = e.span;
-  scope.args = {body};
-  scope.owned = std::move(owned);
-  return builder_.add(std::move(scope));
 }
 
 }  // namespace allot::lang::checker

@@ -27,6 +27,7 @@ std::optional<Program> check_file(std::shared_ptr<const Source> source, std::sha
   checker::declare_unread(policy);
   checker::declare_parameters(policy);
   checker::declare_states(policy);
+  checker::declare_inputs(policy);
   checker::declare_functions(policy);
   checker::declare_budgets(policy);
   checker::declare_refill(policy);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "common/stack.h"
 #include "lang/builtins.h"
 
 namespace allot::lang::checker {
@@ -41,12 +42,12 @@ Shape composed(const Shape& f, const Shape& inner) {
 
 class Shapes {
  public:
-  Shapes(const Policy& policy, const Builder& builder, int counts, Interval range)
-      : policy_(policy), builder_(builder), ranges_(policy, builder), counts_(counts) {
-    ranges_.position(counts, range);
-  }
+  Shapes(const Policy& policy, const Builder& builder, Ranges& ranges, int counts, NodeId first, Interval range)
+      : policy_(policy), builder_(builder), ranges_(ranges, first, counts, range), counts_(counts), first_(first) {}
 
   Shape of(NodeId id) {
+    if (id < first_) return fixed;  // made before there was a count
+    if (stack_ends()) return stopped(id, anything);
     if (const auto found = known_.find(id); found != known_.end()) return found->second;
     return known_[id] = find(id);
   }
@@ -182,13 +183,15 @@ class Shapes {
   const Builder& builder_;
   Ranges ranges_;
   int counts_;
+  NodeId first_;
   std::map<NodeId, Shape> known_;
 };
 
 }  // namespace
 
-Concavity concavity(const Policy& policy, const Builder& builder, NodeId utility, int counts, Interval range) {
-  Shapes shapes(policy, builder, counts, range);
+Concavity concavity(const Policy& policy, const Builder& builder, Ranges& ranges, NodeId utility, int counts,
+                    NodeId first, Interval range) {
+  Shapes shapes(policy, builder, ranges, counts, first, range);
   const Shape shape = shapes.of(utility);
   if (shape.constant) return {true, "the utility does not look at the count", -1};
   if (shape.concave) return {true, "the utility is concave in the count", -1};

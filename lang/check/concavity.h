@@ -17,7 +17,8 @@ struct Concavity {
   double start = -1;
 };
 
-// `counts` is the loop whose position is the count, which lies in `range`.
-Concavity concavity(const Policy& policy, const Builder& builder, NodeId utility, int counts, Interval range);
+// `counts` is the loop whose position is the count, which lies in `range`; nodes before `first` were made before it.
+Concavity concavity(const Policy& policy, const Builder& builder, Ranges& ranges, NodeId utility, int counts,
+                    NodeId first, Interval range);
 
 }  // namespace allot::lang::checker

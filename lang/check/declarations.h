@@ -8,12 +8,16 @@ namespace allot::lang::checker {
 void declare_unread(Policy& policy);  // names of items that could not be read: nobody who uses them is blamed
 void declare_parameters(Policy& policy);
 void declare_states(Policy& policy);
+void declare_inputs(Policy& policy);     // after the states: they are state too
 void declare_functions(Policy& policy);  // names, recursion, bodies
 void declare_budgets(Policy& policy);    // after the parameters
 void declare_refill(Policy& policy);
 void declare_hit(Policy& policy);
 void check_migrations(Policy& policy);  // after the functions
 void check_tests(Policy& policy);  // names of parameters and points; the tests themselves run elsewhere
+
+// True where `name` was not declared before, nor is a fact of the run; says so otherwise. `kind` is what it is to be.
+bool fresh(Policy& policy, const tree::Name& name, std::string_view kind);
 
 // A value known from the text alone, of the expected type; nothing after an error.
 std::optional<Cell> constant(Policy& policy, tree::ExprId id, const Type& expected, std::string_view role);

@@ -10,6 +10,7 @@
 #include "lang/builtins.h"
 #include "lang/check/builder.h"
 #include "lang/check/policy.h"
+#include "lang/check/range.h"
 
 namespace allot::lang::checker {
 
@@ -24,7 +25,8 @@ struct Where {
 
 class Expressions {
  public:
-  Expressions(Policy& policy, Builder& builder, Where where) : policy_(policy), builder_(builder), where_(where) {}
+  Expressions(Policy& policy, Builder& builder, Where where)
+      : policy_(policy), builder_(builder), where_(where), ranges_(policy, builder) {}
 
   NodeId check(tree::ExprId id);
   // `role` names what is expected in messages: "`N` of `sample N more`".
@@ -37,6 +39,7 @@ class Expressions {
 
   // The loop over `source`, with `variable` declared in a frame of its own that the caller leaves; -1 after an error.
   int open_loop(tree::ExprId source, const tree::Name& variable);
+  int loop_over_rollouts(const Binding& group, Span span);
   // The loop over a scope, with `variable` as its element in a frame that the caller leaves: `r` of `stop where`.
   int open_scope(Scope scope, const std::string& variable, Span span);
   // A vector with elements of type `expected`; poison after an error.
@@ -57,6 +60,7 @@ class Expressions {
   std::size_t narrow(const std::vector<std::string>& paths, std::optional<Span> rule = std::nullopt);
   void widen(std::size_t mark) { narrowed_.resize(mark); }
   void in_effect(bool effect) { in_effect_ = effect; }
+  Ranges& ranges() { return ranges_; }
 
  private:
   using Body = std::function<NodeId(const std::vector<NodeId>&)>;
@@ -69,8 +73,8 @@ class Expressions {
   NodeId number(const tree::Expr& e, bool negative);
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
-  NodeId list(tree::ExprId id);
-  std::optional<std::vector<tree::ExprId>> list_elements(const tree::Expr& list, Type& shape);
+  bool known(NodeId condition, bool answer) const;  // it is a constant, and that one
+  NodeId check_unless(bool dead, tree::ExprId id);  // dead: nothing ever asks for it, so it cannot fault
   NodeId is_undefined(tree::ExprId id);
   NodeId coalesce(tree::ExprId id);
   NodeId logic(tree::ExprId id);
@@ -106,11 +110,15 @@ class Expressions {
   NodeId element_at(NodeId vector, tree::ExprId id);
   NodeId state(Binding& binding, tree::ExprId id, tree::ExprId key);
   NodeId use(Binding& binding, Span span);
-  NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
-  NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
-  NodeId hit_fact(const FactRow& row, tree::ExprId id);
   Binding* subject(tree::ExprId id);
   void unknown_name(tree::ExprId id);
+
+  // reads.cpp
+  NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
+  NodeId vector_of_each(const FactRow& row, const Binding& owner, tree::ExprId id);
+  NodeId at_place(int column, const Type& type, int loop, Span span);
+  NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
+  NodeId hit_fact(const FactRow& row, tree::ExprId id);
   bool refuse_fact(const FactRow& row, tree::ExprId id);
 
   // vectors.cpp
@@ -121,6 +129,8 @@ class Expressions {
   NodeId to_reals(NodeId node);
   NodeId where(tree::ExprId id);
   NodeId elementwise(tree::ExprId id);
+
+  // loops.cpp
   NodeId reduce_vector(Reduction reduction, NodeId vector, Span span);
   NodeId reduce(Reduction reduction, NodeId body, NodeId filter, int loop, Span span);
   NodeId comprehension(tree::ExprId id, std::optional<Reduction> reduction);
@@ -131,7 +141,11 @@ class Expressions {
   // allot.cpp
   NodeId allot(tree::ExprId id);
   NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
-  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts);
+  std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts, NodeId first);
+
+  // lists.cpp
+  NodeId list(tree::ExprId id);
+  std::optional<std::vector<tree::ExprId>> list_elements(const tree::Expr& list, Type& shape);
 
   // calls.cpp
   NodeId call(tree::ExprId id);
@@ -142,6 +156,8 @@ class Expressions {
   NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);
+
+  // inline.cpp
   NodeId inline_function(int index, tree::ExprId id);
   NodeId refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role);
 
@@ -159,6 +175,7 @@ class Expressions {
   Policy& policy_;
   Builder& builder_;
   Where where_;
+  Ranges ranges_;
   std::vector<Known> narrowed_;
   bool in_effect_ = false;         // effects run whichever rule answered
   std::optional<Span> relies_on_;  // a rule on which what was just checked relies

@@ -6,6 +6,7 @@
 
 #include "lang/check/expressions.h"
 #include "lang/check/points.h"
+#include "lang/check/warnings.h"
 
 namespace allot::lang::checker {
 
@@ -55,6 +56,7 @@ class HandlerChecker {
   const PointRow& point_;
   Builder builder_;
   Expressions expressions_;
+  Shaped shaped_{builder_};
   std::optional<Span> closed_;  // the `otherwise` or bare verdict after which nothing answers
   std::vector<std::pair<std::string, Span>> conditions_;
 };

@@ -19,13 +19,15 @@ void Policy::warning(std::string code, Span span, std::string message, std::stri
                    std::move(contexts)});
 }
 
-bool Policy::first_time(std::string_view code, std::string_view thing) {
-  return told.insert(std::string(code) + " " + std::string(thing)).second;
+NodeId Policy::too_deep_for_stack(Span span) {
+  if (first_time("E0007", "stack")) {
+    error("E0007", span, "nested deeper than the stack of this thread allows", "", "name the inner parts with `let`");
+  }
+  return poison;
 }
 
-void Policy::not_yet(Span span, std::string_view what) {
-  error("E0190", span, std::string(what) + " is part of the language, but this version cannot run it", "not yet",
-        "leave it out for now; `allot help E0190` lists what runs");
+bool Policy::first_time(std::string_view code, std::string_view thing) {
+  return told.insert(std::string(code) + " " + std::string(thing)).second;
 }
 
 std::string Policy::place(Span span) const {

@@ -41,10 +41,13 @@ const ReadKey& key_of(const Builder& builder, const Node& node) {
 
 Interval Ranges::of(NodeId id) {
   if (id == poison) return {};
-  if (const auto found = known_.find(id); found != known_.end()) return found->second;
-  Interval range = find(id);
-  if (builder_[id].type.prob) range = {std::max(range.low, 0.0), std::min(range.high, 1.0)};
-  return known_[id] = range;
+  if (id < first_) return outer_->of(id);
+  for (auto next = first_ + static_cast<NodeId>(known_.size()); next <= id; ++next) {
+    Interval range = find(next);
+    if (builder_[next].type.prob) range = {std::max(range.low, 0.0), std::min(range.high, 1.0)};
+    known_.push_back(range);
+  }
+  return known_[static_cast<std::size_t>(id - first_)];
 }
 
 Interval Ranges::fact(const Node& node) const {
@@ -92,10 +95,8 @@ Interval Ranges::find(NodeId id) {
       return fact(node);
     case Op::Element:
       return node.index >= 0 ? fact(node) : of(builder_.handler.loops[static_cast<std::size_t>(node.loop)].source);
-    case Op::Position: {
-      const auto known = positions_.find(node.loop);
-      return known == positions_.end() ? Interval{0, infinity} : known->second;
-    }
+    case Op::Position:
+      return node.loop == loop_ ? position_ : Interval{0, infinity};
     case Op::Let:
       return of(builder_.handler.lets[static_cast<std::size_t>(node.index)].value);
     case Op::Assume:

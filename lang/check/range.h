@@ -2,7 +2,7 @@
 #pragma once
 
 #include <limits>
-#include <map>
+#include <vector>
 
 #include "lang/check/builder.h"
 
@@ -13,14 +13,16 @@ struct Interval {
   double high = std::numeric_limits<double>::infinity();
 };
 
+// Of one handler. Each node is looked at once, in order: it stands after what it is made of.
 class Ranges {
  public:
   Ranges(const Policy& policy, const Builder& builder) : policy_(policy), builder_(builder) {}
+  // The same, where the position of `loop`, of which nodes from `first` on may be made, is known to lie in `range`.
+  Ranges(Ranges& outer, NodeId first, int loop, Interval range)
+      : policy_(outer.policy_), builder_(outer.builder_), outer_(&outer), first_(first), loop_(loop), position_(range) {}
 
   // Of a number; of a vector, of its elements. What is not known is everything.
   Interval of(NodeId id);
-  // The position of a loop, where more is known of it than that it is 0 or more.
-  void position(int loop, Interval range) { positions_[loop] = range; }
 
  private:
   Interval find(NodeId id);
@@ -29,8 +31,11 @@ class Ranges {
 
   const Policy& policy_;
   const Builder& builder_;
-  std::map<NodeId, Interval> known_;  // a `let` is used again and again: each node is looked at once
-  std::map<int, Interval> positions_;
+  Ranges* outer_ = nullptr;  // for the nodes before `first_`
+  NodeId first_ = 0;
+  int loop_ = -1;
+  Interval position_;
+  std::vector<Interval> known_;  // by node, from `first_` on
 };
 
 // The fact that a Read or an Element of a column looks at.

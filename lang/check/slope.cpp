@@ -1,8 +1,9 @@
 #include "lang/check/slope.h"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
+#include "common/stack.h"
 #include "lang/builtins.h"
 
 namespace allot::lang::checker {
@@ -50,27 +51,27 @@ std::int32_t Slopes::unowned(std::int32_t let) {
 NodeId Slopes::copy(NodeId id) {
   if (id == poison) return poison;
   Node node = builder_[id];
+  if (stack_ends()) return policy_.too_deep_for_stack(node.span);
   if (node.op == Op::Scope) return copy(node.args.front());
   if (node.op == Op::Let) node.index = unowned(node.index);
   for (NodeId& argument : node.args) argument = copy(argument);
   return builder_.add(std::move(node));
 }
 
+// A node stands after what it is made of, so each is looked at once, in order.
 bool Slopes::moves(NodeId id) {
   if (id == poison) return false;
-  const Node& node = builder_[id];
-  if (node.op == Op::Read) {
-    return builder_.handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
-  }
-  if (node.op == Op::Let) {
-    const auto known = let_moves_.find(node.index);  // lets of lets would be asked over and over
-    if (known != let_moves_.end()) return known->second;
-    return let_moves_[node.index] = moves(builder_.handler.lets[static_cast<std::size_t>(node.index)].value);
-  }
-  for (const NodeId argument : node.args) {
-    if (moves(argument)) return true;
-  }
-  return false;
+  const auto index = static_cast<std::size_t>(id);
+  while (moves_.size() <= index) moves_.push_back(find_moves(builder_[static_cast<NodeId>(moves_.size())]));
+  return moves_[index];
+}
+
+bool Slopes::find_moves(const Node& node) const {
+  const auto known = [&](NodeId id) { return id != poison && moves_[static_cast<std::size_t>(id)]; };
+  const Handler& handler = builder_.handler;
+  if (node.op == Op::Read) return handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
+  if (node.op == Op::Let) return known(handler.lets[static_cast<std::size_t>(node.index)].value);
+  return std::any_of(node.args.begin(), node.args.end(), known);
 }
 
 NodeId Slopes::of_let(std::int32_t let) {
@@ -96,6 +97,7 @@ NodeId Slopes::slope(NodeId id) {
   const Node node = builder_[id];
   const Span span = node.span;
   if (node.type.base != Base::Real || !moves(id)) return flat;
+  if (stack_ends()) return policy_.too_deep_for_stack(span);
   const auto of = [&](std::size_t argument) { return slope(node.args[argument]); };
   switch (node.op) {
     case Op::Read: return number(1, span);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "lang/check/builder.h"
 
@@ -26,7 +27,8 @@ class Slopes {
   NodeId compare(Op op, NodeId a, NodeId b, Span span);
   NodeId number(double value, Span span);
   NodeId scaled(NodeId factor, NodeId by, Span span) { return real(Op::Multiply, span, {factor, by}); }
-  bool moves(NodeId id);    // whether `t.logprob` is read anywhere in it
+  bool moves(NodeId id);  // whether `t.logprob` is read anywhere in it
+  bool find_moves(const Node& node) const;
   std::int32_t unowned(std::int32_t let);
 
   static constexpr NodeId flat = -2;
@@ -36,7 +38,7 @@ class Slopes {
   Type type_ = plain_real();
   std::map<std::int32_t, std::int32_t> unowned_;  // lets of scopes, and their copies outside
   std::map<std::int32_t, NodeId> let_slopes_;     // by let: the let that holds its slope, or `flat`
-  std::map<std::int32_t, bool> let_moves_;        // by let: does it move with `t.logprob`?
+  std::vector<bool> moves_;                       // by node, as far as was asked
 
   static Type plain_real();
 };

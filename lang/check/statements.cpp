@@ -140,8 +140,8 @@ void HandlerChecker::rule(const tree::Statement& s) {
     rule.condition = expressions_.condition(s.condition);
     broken = rule.condition == poison;
     if (!broken) {
-      warn_of_condition(policy_, builder_, rule.condition);
-      warn_of_shaped(policy_, builder_, rule.condition, point_.point, policy_.place(tree_.point_span));
+      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition);
+      warn_of_shaped(policy_, builder_, shaped_, rule.condition, point_.point, policy_.place(tree_.point_span));
     }
     condition_again(s);
     mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
@@ -270,14 +270,20 @@ void HandlerChecker::for_each(const tree::Statement& s, std::vector<Effect>& eff
                   "for a figure over rollouts write `sum(r.tokens for r in g.rollouts)`");
     return;
   }
+  if (depth >= limits.loops) {
+    policy_.error("E0007", s.span, "loops nested more than " + std::to_string(limits.loops) + " deep");
+    return;
+  }
   Effect effect;
   effect.kind = EffectKind::ForEach;
   effect.span = s.span;
   effect.loop = expressions_.open_loop(s.value, s.name);
   for (const tree::Statement& inner : s.body) {
     expressions_.in_effect(true);
+    builder_.within_loops(depth + 1);
     statement(inner, effect.body, &effect.owned, depth + 1);
   }
+  builder_.within_loops(depth);
   policy_.names.leave();
   if (effect.loop != -1) effects.push_back(std::move(effect));
 }

@@ -111,7 +111,25 @@ void check_state(Policy& policy, const State& state, tree::ExprId value) {
   for (const tree::ExprId each : policy.tree[value].args) (void)constants(policy, each, state.type, name);
 }
 
+// What can be given a value, each once: state and inputs, those that could not be read and those of members too.
+std::vector<std::string> given_names(const Policy& policy) {
+  std::set<std::string> names(policy.tree.unread.begin(), policy.tree.unread.end());
+  for (const tree::StateDecl& state : policy.tree.states) names.insert(state.name.text);
+  for (const tree::InputDecl& input : policy.tree.inputs) names.insert(input.name.text);
+  for (const State& state : policy.program.states) names.insert(state.name);
+  return {names.begin(), names.end()};
+}
+
+// Points that a handler answers, each once.
+std::vector<std::string> answered_points(const Policy& policy) {
+  std::set<std::string> points;
+  for (const tree::Handler& handler : policy.tree.handlers) points.insert(handler.point);
+  for (const Handler& handler : policy.program.handlers) points.emplace(name(handler.point));
+  return {points.begin(), points.end()};
+}
+
 void check_givens(Policy& policy, const tree::TestDecl& test) {
+  const std::vector<std::string> states = given_names(policy);
   std::set<std::string> seen;
   for (const tree::Given& given : test.givens) {
     if (!seen.insert(given.name.text).second) {
@@ -122,11 +140,7 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
       check_record(policy, value);
       continue;
     }
-    std::vector<std::string> states = policy.tree.unread;
-    for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
-    for (const tree::InputDecl& input : policy.tree.inputs) states.push_back(input.name.text);
     for (const State& state : policy.program.states) {
-      states.push_back(state.name);
       if (state.name == given.name.text) check_state(policy, state, given.value);
     }
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
@@ -162,25 +176,14 @@ void check_expect(Policy& policy, const tree::TestDecl& test, const tree::Expect
                  near.empty() ? "write `given " + expect.subject.text + " = group { … }`" : near);
   }
   if (policy.unread) return;
-  std::vector<std::string> points;
-  for (const tree::Handler& handler : policy.tree.handlers) points.push_back(handler.point);
-  for (const Handler& handler : policy.program.handlers) points.emplace_back(name(handler.point));
+  const std::vector<std::string> points = answered_points(policy);
   if (std::find(points.begin(), points.end(), expect.point) != points.end()) return;
   policy.error("E0320", expect.span, "this policy has no handler for " + quoted(expect.point), "",
                near_help(expect.point, points));
 }
 
-std::vector<std::string> answered_points(const Policy& policy) {
-  std::vector<std::string> points;
-  for (const tree::Handler& handler : policy.tree.handlers) points.push_back(handler.point);
-  for (const Handler& handler : policy.program.handlers) points.emplace_back(name(handler.point));
-  return points;
-}
-
 void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
-  std::vector<std::string> states = policy.tree.unread;
-  for (const tree::StateDecl& state : policy.tree.states) states.push_back(state.name.text);
-  for (const State& state : policy.program.states) states.push_back(state.name);
+  const std::vector<std::string> states = given_names(policy);
   for (const tree::KeyedGiven& given : scenario.givens) {
     if (std::find(states.begin(), states.end(), given.name.text) == states.end()) {
       const std::string near = near_help(given.name.text, states);

@@ -184,7 +184,8 @@ NodeId Expressions::is_undefined(tree::ExprId id) {
 NodeId Expressions::coalesce(tree::ExprId id) {
   const tree::Expr& e = expr(id);
   NodeId left = check(e.args[0]);
-  NodeId right = check(e.args[1]);
+  const bool sure = left != poison && !type(left).optional && !type(left).missing;
+  NodeId right = check_unless(sure, e.args[1]);
   if (left == poison || right == poison) return poison;
   if (type(left).missing) {
     if (!type(right).vector() || !same_shape(type(left), type(right)) || type(left).base != type(right).base ||

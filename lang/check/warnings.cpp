@@ -14,22 +14,21 @@ bool comparison(Op op) {
 }
 
 // True or false for ever, or nothing.
-std::optional<bool> settled(const Policy& policy, const Builder& builder, NodeId id) {
+std::optional<bool> settled(const Builder& builder, Ranges& ranges, NodeId id) {
   const Node& node = builder[id];
   if (const std::optional<Cell> value = builder.value(id)) return value->truth();
   if (node.op == Op::Not) {
-    const std::optional<bool> inner = settled(policy, builder, node.args[0]);
+    const std::optional<bool> inner = settled(builder, ranges, node.args[0]);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
   if (node.op == Op::And || node.op == Op::Or) {
     const bool wins = node.op == Op::Or;
-    const std::optional<bool> a = settled(policy, builder, node.args[0]);
-    const std::optional<bool> b = settled(policy, builder, node.args[1]);
+    const std::optional<bool> a = settled(builder, ranges, node.args[0]);
+    const std::optional<bool> b = settled(builder, ranges, node.args[1]);
     if ((a && *a == wins) || (b && *b == wins)) return wins;
     return a && b ? std::optional(!wins) : std::nullopt;
   }
   if (!comparison(node.op) || !numeric(builder.type(node.args[0]))) return std::nullopt;
-  Ranges ranges(policy, builder);
   Interval a = ranges.of(node.args[0]);
   Interval b = ranges.of(node.args[1]);
   if (node.op == Op::Greater || node.op == Op::GreaterEqual) std::swap(a, b);
@@ -78,9 +77,9 @@ void collect_bounds(const Builder& builder, NodeId id, MeanBounds& bounds) {
 
 }  // namespace
 
-void warn_of_condition(Policy& policy, const Builder& builder, NodeId condition) {
+void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition) {
   const Span span = builder[condition].span;
-  if (const std::optional<bool> always = settled(policy, builder, condition)) {
+  if (const std::optional<bool> always = settled(builder, ranges, condition)) {
     policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
                    *always ? "no later rule is reached" : "this rule never answers",
                    *always ? "write `otherwise`, or leave the condition out" : "");
@@ -113,31 +112,33 @@ bool shaped(Fact fact) {
   }
 }
 
-bool looks_at_shaped(const Builder& builder, NodeId id) {
-  if (id == poison) return false;
-  const Node& node = builder[id];
-  const bool reads = node.op == Op::Read || node.op == Op::Column || (node.op == Op::Element && node.index >= 0);
-  if (reads) {
-    const auto& keys = node.op == Op::Read ? builder.handler.reads : builder.handler.columns;
-    return shaped(keys[static_cast<std::size_t>(node.index)].fact);
-  }
-  if (node.op == Op::Let) return looks_at_shaped(builder, builder.handler.lets[static_cast<std::size_t>(node.index)].value);
-  if (node.loop >= 0 && looks_at_shaped(builder, builder.handler.loops[static_cast<std::size_t>(node.loop)].source)) {
-    return true;
-  }
-  return std::any_of(node.args.begin(), node.args.end(),
-                     [&](NodeId arg) { return looks_at_shaped(builder, arg); });
-}
-
 }  // namespace
 
-void warn_of_shaped(Policy& policy, const Builder& builder, NodeId condition, Point point, const std::string& handler) {
+bool Shaped::looks(NodeId id) {
+  if (id == poison) return false;
+  const auto index = static_cast<std::size_t>(id);
+  while (known_.size() <= index) known_.push_back(find(builder_[static_cast<NodeId>(known_.size())]));
+  return known_[index];
+}
+
+bool Shaped::find(const Node& node) const {
+  const auto known = [&](NodeId id) { return id != poison && known_[static_cast<std::size_t>(id)]; };
+  const Handler& handler = builder_.handler;
+  const bool reads = node.op == Op::Read || node.op == Op::Column || (node.op == Op::Element && node.index >= 0);
+  if (reads) return shaped(key_of(builder_, node).fact);
+  if (node.op == Op::Let) return known(handler.lets[static_cast<std::size_t>(node.index)].value);
+  if (node.loop >= 0 && known(handler.loops[static_cast<std::size_t>(node.loop)].source)) return true;
+  return std::any_of(node.args.begin(), node.args.end(), known);
+}
+
+void warn_of_shaped(Policy& policy, const Builder& builder, Shaped& shaped, NodeId condition, Point point,
+                    const std::string& handler) {
   const bool gate = point == Point::Result || point == Point::Wave || point == Point::Finish || point == Point::Resume;
   const tree::Handler* score = nullptr;
   for (const tree::Handler& each : policy.tree.handlers) {
     if (each.point == "score") score = &each;
   }
-  if (!gate || !score || !looks_at_shaped(builder, condition) || !policy.first_time("W0505", handler)) return;
+  if (!gate || !score || !shaped.looks(condition) || !policy.first_time("W0505", handler)) return;
   policy.warning("W0505", builder[condition].span, "this looks at rewards that are shaped already",
                  "it judges the shaping, not the task",
                  "look at what the environment gave: `g.raw_rewards`, or `g.hit_rate` with a `hit` condition",

@@ -1,15 +1,33 @@
 // What is allowed and yet hardly meant.
 #pragma once
 
+#include <vector>
+
 #include "lang/check/builder.h"
 #include "lang/check/policy.h"
+#include "lang/check/range.h"
 
 namespace allot::lang::checker {
 
 // A condition that cannot change, or that takes a mean within a range for spread (faults.md 3).
-void warn_of_condition(Policy& policy, const Builder& builder, NodeId condition);
+void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition);
+
+// Which nodes of a handler look at rewards that a `score` handler may have changed. Each is looked at once, in order: it
+// stands after what it is made of.
+class Shaped {
+ public:
+  explicit Shaped(const Builder& builder) : builder_(builder) {}
+  bool looks(NodeId id);
+
+ private:
+  bool find(const Node& node) const;
+
+  const Builder& builder_;
+  std::vector<bool> known_;
+};
 // A rule that looks at rewards which a `score` handler of the policy has changed (W0505), once a handler.
-void warn_of_shaped(Policy& policy, const Builder& builder, NodeId condition, Point point, const std::string& handler);
+void warn_of_shaped(Policy& policy, const Builder& builder, Shaped& shaped, NodeId condition, Point point,
+                    const std::string& handler);
 void warn_of_unused(Policy& policy);
 
 }  // namespace allot::lang::checker

@@ -94,7 +94,8 @@ const Rule<tree::FunctionDecl, FunctionTag> function{"fn"};
 const Rule<tree::ExprId, HitTag> hit{"hit"};
 const Rule<tree::ExprId, FlatTag> flat{"flat"};
 
-const auto type_argument = size_number[push_to<&tree::TypeName::sizes>] | type[push_to<&tree::TypeName::arguments>];
+const auto type_argument =
+    nested(size_number[push_to<&tree::TypeName::sizes>] | type[push_to<&tree::TypeName::arguments>]);
 const auto type_def = spanned(a_type[text_to<&tree::TypeName::name>] >>
                               -(maybe_mark("<") > type_argument > *(mark(",") > type_argument) > mark(">")) >>
                               -range[refined] >> -maybe_mark("?")[optional_type]);

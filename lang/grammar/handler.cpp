@@ -112,7 +112,7 @@ const auto metric_def =
      word("because") > (string[warn_reason] | Want("a string")));
 const auto loop_def = maybe("for")[is_a<Kind::ForEach>] > word("each") > a_name[set_to<&Statement::name>] >
                       word("in") > expression[value] > block[set_to<&Statement::body>];
-const auto block_def = mark("{") > *statement[push_statement] >
+const auto block_def = level >> mark("{") > *statement[push_statement] >
                        (maybe_mark("}") | Want("a statement", block_words) | Want("`}`"));
 
 const auto head_rule_def =

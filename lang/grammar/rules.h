@@ -151,6 +151,37 @@ struct ValueHere : x3::parser<ValueHere> {
   }
 };
 
+// A level of what nests begins here.
+struct Level : x3::parser<Level> {
+  using attribute_type = x3::unused_type;
+  static constexpr bool has_attribute = false;
+  template <typename AnyContext, typename Outer, typename Attribute>
+  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, Attribute&) const {
+    state(context).check_stack(first, last);
+    return true;
+  }
+};
+constexpr Level level{};
+
+// The same, counted, around what nests within no bracket. What is read goes where its own actions put it.
+template <typename Subject>
+struct Nested : x3::unary_parser<Subject, Nested<Subject>> {
+  using attribute_type = x3::unused_type;
+  static constexpr bool has_attribute = false;
+  explicit constexpr Nested(const Subject& subject) : x3::unary_parser<Subject, Nested<Subject>>(subject) {}
+  template <typename AnyContext, typename Outer, typename Attribute>
+  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, Outer& value, Attribute&) const {
+    state(context).enter_level(first, last);
+    const bool read = this->subject.parse(first, last, context, value, x3::unused);
+    state(context).leave_level();
+    return read;
+  }
+};
+template <typename Subject>
+auto nested(const Subject& subject) {
+  return Nested<typename x3::extension::as_parser<Subject>::value_type>(x3::as_parser(subject));
+}
+
 // ---- annotations
 
 // Gives the value of a rule its span, from its first token to its last. Written around the whole definition: Spirit's

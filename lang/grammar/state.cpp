@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/stack.h"
+#include "lang/limits.h"
 #include "lang/words.h"
 
 namespace allot::lang::grammar {
@@ -273,6 +275,20 @@ void State::want(Iterator first, Iterator last, std::string_view what, const std
     if (known.what == what) return;
   }
   wants_.push_back({std::string(what), words});
+}
+
+void State::check_stack(Iterator first, Iterator last) const {
+  if (!stack_ends()) return;
+  const auto at = offset(skip(first, last));
+  refuse("E0007", {at, at + 1}, "nested deeper than the stack of this thread allows",
+         "name the inner parts with `let`");
+}
+
+void State::enter_level(Iterator first, Iterator last) {
+  check_stack(first, last);
+  if (++levels_ <= limits.depth) return;
+  const auto at = offset(skip(first, last));
+  refuse("E0007", {at, at + 1}, fmt::format("nested more than {} deep", limits.depth));
 }
 
 // ---- tree

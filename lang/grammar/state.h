@@ -74,6 +74,11 @@ class State {
   void want(Iterator first, Iterator last, std::string_view what, const std::vector<std::string>& words = {});
   // The message for the item that ends at `last`, of which `first` was read.
   Diagnostic explain(Iterator first, Iterator last) const;
+  // Refuses the item where this thread's stack has no room for a level more.
+  void check_stack(Iterator first, Iterator last) const;
+  // Levels of what nests without a bracket that the scanner counts: types in types. Refuses the item beyond the limit.
+  void enter_level(Iterator first, Iterator last);
+  void leave_level() { --levels_; }
 
   // ---- tree
 
@@ -107,6 +112,7 @@ class State {
   Iterator furthest_ = nullptr;     // after the blanks
   Iterator end_of_last_ = nullptr;  // before them: the end of the token that was read last
   std::vector<Want> wants_;
+  int levels_ = 0;
 };
 
 // 2^63 can stand under a minus only.

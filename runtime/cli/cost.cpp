@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/stack.h"
 #include "compiler/outcome.h"
+#include "lang/builtins.h"
 
 namespace allot::cli {
 
@@ -89,13 +91,20 @@ class Counter {
     return walked.source < 0 ? Polynomial::variable(walked.scope) : length(walked.source);
   }
 
+  // A handler that this thread's stack has no room for costs more than can be told.
+  static Polynomial too_deep() { return Polynomial(std::numeric_limits<std::int64_t>::max()); }
+
   // The most elements a vector-valued node can have.
   Polynomial length(lang::NodeId id) {
+    if (stack_ends()) return too_deep();
     const lang::Node& vector = node(id);
     if (vector.type.matrix() && vector.type.scope != lang::Scope::List) {
       return Polynomial::variable(vector.type.scope) * Polynomial::variable(vector.type.across);
     }
     if (vector.type.scope != lang::Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
+    const bool group = vector.op == lang::Op::Call &&
+                       lang::builtins()[static_cast<std::size_t>(vector.index)].name == lang::places_of_group;
+    if (group) return Polynomial::variable(lang::Scope::Rollouts);
     if (vector.op == lang::Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
     if (vector.op == lang::Op::Map || vector.op == lang::Op::Allot) return turns_of(vector.loop);
     if (vector.op == lang::Op::Let) return length(handler_.lets[static_cast<std::size_t>(vector.index)].value);
@@ -107,6 +116,7 @@ class Counter {
 
   Polynomial cost(lang::NodeId id) {
     if (id < 0) return {};
+    if (stack_ends()) return too_deep();
     const lang::Node& here = node(id);
     if (here.op == lang::Op::Allot) return cost_of_allotment(here);
     Polynomial sum(1);
@@ -178,6 +188,11 @@ Polynomial Polynomial::variable(lang::Scope scope) {
       break;
     case lang::Scope::AllTurns:
       one.terms_[{1, 0, 0, 1}] = 1;
+      break;
+    case lang::Scope::GroupRollouts:
+    case lang::Scope::EndedRollouts:
+    case lang::Scope::StoredRollouts:
+      one.terms_[{1, 1, 0, 0}] = 1;
       break;
     case lang::Scope::Turns:
       one.terms_[{0, 0, 0, 1}] = 1;

@@ -25,8 +25,9 @@ Document::Document(std::string uri, std::string text)
   diagnostics_.sort();
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
+  if (!tree_) return;  // too large, or no text at all: there is nothing to look at
   tokens_ = lang::format::tokens(*source_, true);
-  if (tree_) symbols_ = find_symbols(*source_, *tree_, tokens_);
+  symbols_ = find_symbols(*source_, *tree_, tokens_);
 }
 
 // ---- places

@@ -61,8 +61,18 @@ bool Server::handle(const std::string& text) {
     refuse(nullptr, parse_error, "this is no JSON object");
     return true;
   }
-  const Json id = message.contains("id") ? message["id"] : Json();
+  static const Json nothing, no_parameters = Json::object();
+  // By reference: a copy of what is nested deep takes as much of the stack.
+  const auto member = [&](const char* name, const Json& otherwise) -> const Json& {
+    const auto found = message.find(name);
+    return found == message.end() ? otherwise : *found;
+  };
+  const Json& id = member("id", nothing);
   const bool is_request = message.contains("id");
+  if (!id.is_null() && !id.is_string() && !id.is_number()) {  // it is sent back, so it must be small and flat
+    refuse(nullptr, invalid_request, "an id is a number or a string");
+    return true;
+  }
   if (!message.contains("method") || !message["method"].is_string()) {
     if (is_request && !message.contains("result") && !message.contains("error")) {
       refuse(id, invalid_request, "there is no method");
@@ -71,7 +81,7 @@ bool Server::handle(const std::string& text) {
   }
   const auto method = message["method"].get<std::string>();
   if (method == "exit") return false;
-  const Json params = message.contains("params") ? message["params"] : Json::object();
+  const Json& params = member("params", no_parameters);
   try {  // the library throws where a parameter is missing or of another type
     is_request ? request(id, method, params) : notification(method, params);
   } catch (const Json::exception& error) {

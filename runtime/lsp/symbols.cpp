@@ -1,6 +1,9 @@
 #include "runtime/lsp/symbols.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
 
 #include "lang/words.h"
 
@@ -42,21 +45,27 @@ class Finder {
     for (const tree::Handler& handler : file_.handlers) declare_handler(handler);
     for (const tree::TestDecl& test : file_.tests) declare_test(test);
     for (const tree::Expr& expr : file_.exprs) declare_variables(expr);
+    for (std::size_t i = 0; i < found_.all.size(); ++i) by_name_[found_.all[i].name].push_back(i);
+    std::sort(types_.begin(), types_.end(), [](Span a, Span b) { return a.begin < b.begin; });
     for (std::size_t i = 0; i < tokens_.size(); ++i) use(i);
     return std::move(found_);
   }
 
  private:
+  // The first token that begins there or later.
+  std::size_t first_token(std::uint32_t begin) const {
+    const auto found = std::partition_point(tokens_.begin(), tokens_.end(),
+                                            [&](const Token& token) { return token.span.begin < begin; });
+    return static_cast<std::size_t>(found - tokens_.begin());
+  }
+
   // The line of a declaration, from its first word.
   Span line_of(Span name) const {
     const std::string_view line = source_.line(source_.place(name.begin).line);
     const auto begin = static_cast<std::uint32_t>(line.data() - source_.text().data());
     std::size_t end = line.size();
-    for (const Token& token : tokens_) {
-      if (token.kind == TokenKind::Comment &&
-          contains({begin, begin + static_cast<std::uint32_t>(end)}, token.span.begin)) {
-        end = token.span.begin - begin;
-      }
+    for (std::size_t i = first_token(begin); i < tokens_.size() && tokens_[i].span.begin < begin + end; ++i) {
+      if (tokens_[i].kind == TokenKind::Comment) end = tokens_[i].span.begin - begin;
     }
     while (end > 0 && line[end - 1] == ' ') --end;
     return {begin, begin + static_cast<std::uint32_t>(end)};
@@ -111,8 +120,9 @@ class Finder {
   void declare_variables(const tree::Expr& expr) {
     const bool walks = expr.kind == tree::ExprKind::Comprehension;
     if (!walks && expr.kind != tree::ExprKind::Allot) return;
-    for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (!contains(expr.span, tokens_[i].span.begin) || tokens_[i + 1].text != "in") continue;
+    for (std::size_t i = std::max<std::size_t>(1, first_token(expr.span.begin)); i + 1 < tokens_.size(); ++i) {
+      if (!contains(expr.span, tokens_[i].span.begin)) break;
+      if (tokens_[i + 1].text != "in") continue;
       const std::string_view before = tokens_[i - 1].text;
       if (walks ? before != "for" || tokens_[i].text != expr.text : before != "over" && before != ",") continue;
       Symbol& variable = declare(Symbol::Kind::Variable, {std::string(tokens_[i].text), tokens_[i].span}, expr.span,
@@ -143,8 +153,9 @@ class Finder {
       if (before == word) return false;
     }
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Number && !lang::unit_named(token.text).empty()) return false;
-    const auto in_type = [&](Span type) { return contains(type, token.span.begin); };
-    return std::none_of(types_.begin(), types_.end(), in_type);
+    const auto after =
+        std::partition_point(types_.begin(), types_.end(), [&](Span type) { return type.begin <= token.span.begin; });
+    return after == types_.begin() || !contains(*std::prev(after), token.span.begin);
   }
 
   void use(std::size_t i) {
@@ -153,8 +164,11 @@ class Finder {
     const bool called = i + 1 < tokens_.size() && tokens_[i + 1].text == "(";
     const bool label = i + 1 < tokens_.size() && tokens_[i + 1].text == ":";
     Symbol* best = nullptr;
-    for (Symbol& symbol : found_.all) {
-      if (symbol.name != token.text || !contains(symbol.scope, token.span.begin)) continue;
+    const auto named = by_name_.find(token.text);
+    if (named == by_name_.end()) return;
+    for (const std::size_t index : named->second) {
+      Symbol& symbol = found_.all[index];
+      if (!contains(symbol.scope, token.span.begin)) continue;
       const bool here = symbol.declared.begin == token.span.begin;
       if (!here && (label || called != (symbol.kind == Symbol::Kind::Function))) continue;
       if (here || best == nullptr || width(symbol.scope) < width(best->scope)) best = &symbol;
@@ -167,7 +181,8 @@ class Finder {
   const tree::File& file_;
   const std::vector<Token>& tokens_;
   Span whole_;
-  std::vector<Span> types_;
+  std::vector<Span> types_;                                               // in order, once all are there
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_name_;  // into found_.all
   Symbols found_;
 };
 

@@ -15,7 +15,7 @@ class Dev(unittest.TestCase):
     def test_help_names_every_command(self):
         answer = dev("help")
         self.assertEqual(answer.returncode, 0)
-        for command in ["run", "test", "build", "bench", "format"]:
+        for command in ["run", "test", "build", "bench", "fuzz", "format"]:
             self.assertRegex(answer.stdout, rf"(?m)^  {command}\b")
         self.assertEqual(dev().stdout, answer.stdout)
 

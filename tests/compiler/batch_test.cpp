@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "compiler/batch.h"
-#include "tests/compiler/random_program.h"
+#include "tests/compiler/batch_harness.h"
+#include "tests/compiler/parts.h"
 #include "tests/compiler/scalar_program.h"
 
 using namespace allot::compiler;
@@ -17,119 +17,6 @@ using namespace allot::compiler::test;
 namespace lang = allot::lang;
 
 namespace {
-
-template <typename T>
-void put(std::vector<std::uint8_t>& bytes, T value) {
-  const auto* const from = reinterpret_cast<const std::uint8_t*>(&value);
-  bytes.insert(bytes.end(), from, from + sizeof(T));
-}
-
-// Columns of one shape, and what stands in them.
-struct Columns {
-  std::vector<std::vector<std::uint8_t>> values, defined;
-  std::vector<Facts> facts;
-
-  void add(const ColumnShape& shape, const std::vector<Cell>& cells) {
-    std::vector<std::uint8_t> bytes, gaps;
-    for (const Cell& cell : cells) {
-      gaps.push_back(cell.defined != 0 ? 1 : 0);
-      switch (shape.kind) {
-        case ColumnKind::Real64: put(bytes, cell.real()); break;
-        case ColumnKind::Real32: put(bytes, static_cast<float>(cell.real())); break;
-        case ColumnKind::Int64: put(bytes, cell.integer()); break;
-        case ColumnKind::Int32: put(bytes, static_cast<std::int32_t>(cell.integer())); break;
-        case ColumnKind::Byte: put(bytes, std::uint8_t{cell.truth()}); break;
-        default: put(bytes, cell);
-      }
-    }
-    values.push_back(std::move(bytes));
-    defined.push_back(std::move(gaps));
-  }
-  const Facts* finish() {
-    for (std::size_t i = 0; i < values.size(); ++i) facts.push_back({values[i].data(), defined[i].data()});
-    return facts.data();
-  }
-};
-
-ColumnShape random_shape(Dice& dice, const Type& type) {
-  ColumnShape shape;
-  shape.gaps = type.optional || dice.once_in(6);
-  switch (type.base) {
-    case Base::Real: shape.kind = dice.once_in(4) ? ColumnKind::Real32 : ColumnKind::Real64; break;
-    case Base::Bool: shape.kind = ColumnKind::Byte; break;
-    case Base::Beta: shape.kind = ColumnKind::Cells; break;
-    default: shape.kind = dice.once_in(2) ? ColumnKind::Int32 : ColumnKind::Int64;
-  }
-  if (dice.once_in(8)) shape.kind = ColumnKind::Same;
-  return shape;
-}
-
-struct Told {
-  std::vector<std::int8_t> narrow;
-  std::vector<std::int32_t> wide;
-  std::vector<std::vector<std::uint64_t>> bits;
-  std::vector<std::vector<std::uint8_t>> defined;
-  std::vector<FaultKind> faults;
-  std::vector<std::int32_t> nodes;
-  std::int64_t faulty = 0;
-  friend bool operator==(const Told&, const Told&) = default;
-};
-
-Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame) {
-  const auto size = static_cast<std::size_t>(frame.count);
-  Scratch scratch;
-  frame.scratch = &scratch;
-  Told answer;
-  answer.narrow.assign(size, 99);
-  answer.wide.assign(size, 99);
-  answer.bits.assign(number_count, std::vector<std::uint64_t>(size, 99));
-  answer.defined.assign(number_count, std::vector<std::uint8_t>(size, 99));
-  answer.faults.assign(size, FaultKind::OutOfMemory);
-  answer.nodes.assign(size, 99);
-  BatchOutcome outcome;
-  outcome.rules = shape.narrow ? static_cast<void*>(answer.narrow.data()) : static_cast<void*>(answer.wide.data());
-  for (std::size_t i = 0; i < number_count; ++i) outcome.numbers[i] = {answer.bits[i].data(), answer.defined[i].data()};
-  outcome.faults = answer.faults.data();
-  outcome.fault_nodes = answer.nodes.data();
-  answer.faulty = batch.decide(frame, outcome);
-  return answer;
-}
-
-std::unique_ptr<Batch> made(allot::Result<std::unique_ptr<Batch>> batch) {
-  if (!batch) FAIL(batch.error().text());
-  return std::move(*batch);
-}
-
-// Both engines over the same random columns; `other` is what the machine code is made of.
-struct Comparison {
-  Told evaluator, machine;
-  bool vectorised = false;
-};
-Comparison compare(const Program& program, const Program& other, std::uint64_t seed) {
-  Dice dice(seed * 7 + 3);
-  const std::int64_t count = 1 + dice.below(dice.once_in(8) ? 5000 : 60);
-  BatchShape shape;
-  shape.operands = dice.once_in(2);
-  shape.narrow = dice.once_in(2);
-  const Handler& handler = program.handlers.front();
-  for (const auto& read : handler.reads) shape.reads.push_back(random_shape(dice, read.type));
-  for (const auto& state : program.states) shape.states.push_back(random_shape(dice, state.type));
-  std::vector<std::vector<Cell>> reads(handler.reads.size()), states(program.states.size());
-  std::vector<Cell> parameters;
-  for (std::int64_t row = 0; row < count; ++row) {
-    const Memory memory = scalar_memory(program, seed * 10'000 + static_cast<std::uint64_t>(row));
-    for (std::size_t i = 0; i < reads.size(); ++i) reads[i].push_back(memory.reads[i]);
-    for (std::size_t i = 0; i < states.size(); ++i) states[i].push_back(memory.before[i][0]);
-    parameters = memory.parameters;
-  }
-  Columns of_reads, of_states;
-  for (std::size_t i = 0; i < reads.size(); ++i) of_reads.add(shape.reads[i], reads[i]);
-  for (std::size_t i = 0; i < states.size(); ++i) of_states.add(shape.states[i], states[i]);
-  const BatchFrame frame{count, parameters.data(), of_reads.finish(), of_states.finish(), nullptr, nullptr};
-  const auto evaluator = made(evaluate_batch(program, 0, shape));
-  const auto machine = made(compile_batch(other, 0, shape));
-  return {told(*evaluator, shape, frame), told(*machine, shape, frame), machine->vectorised()};
-}
 
 // t turns, d a distance, s hits, f misses; the policy of the benches, whose answers are known.
 Program allocation() {
@@ -181,24 +68,25 @@ TEST_CASE("rows side by side and rows one by one agree on random programs") {
   int vectorised = 0;
   for (std::uint64_t seed = first; seed < first + programs; ++seed) {
     const Program program = scalar_program(seed);
-    count_parts(program, parts);
-    const Comparison both = compare(program, program, seed);
+    for (const std::string& part : parts_of(program)) ++parts[part];
+    Dice dice(seed + 1);
+    const Comparison both = compare_batches(program, program, seed, 1 + dice.below(dice.once_in(8) ? 5000 : 60));
     vectorised += both.vectorised ? 1 : 0;
     faults.insert(both.evaluator.faults.begin(), both.evaluator.faults.end());
     if (!(both.evaluator == both.machine)) FAIL("seed " << seed << "\n" << text(program));
   }
   INFO(vectorised << " of " << programs << " programs over lanes");
   CHECK(static_cast<std::uint64_t>(vectorised) * 10 >= programs * 6);
-  CHECK(static_cast<std::uint64_t>(vectorised) < programs);   // both ways are seen
+  CHECK(static_cast<std::uint64_t>(vectorised) < programs);  // both ways are seen
   if (programs < 200) return;
-  for (const Op op : {Op::Constant, Op::Parameter, Op::Read, Op::State, Op::Let, Op::Scope, Op::Not, Op::Negate, Op::Add,
-                      Op::Subtract, Op::Multiply, Op::Divide, Op::Modulo, Op::Less, Op::LessEqual, Op::Greater,
-                      Op::GreaterEqual, Op::Equal, Op::NotEqual, Op::And, Op::Or, Op::If, Op::Coalesce,
-                      Op::IsUndefined, Op::Assume, Op::ToReal, Op::Call}) {
-    INFO(static_cast<int>(op));
-    CHECK(parts["op " + std::to_string(static_cast<int>(op))] > 0);
+  for (const Op op : {Op::Constant,  Op::Parameter, Op::Read,         Op::State,    Op::Let,      Op::Scope,  Op::Not,
+                      Op::Negate,    Op::Add,       Op::Subtract,     Op::Multiply, Op::Divide,   Op::Modulo, Op::Less,
+                      Op::LessEqual, Op::Greater,   Op::GreaterEqual, Op::Equal,    Op::NotEqual, Op::And,    Op::Or,
+                      Op::If,        Op::Coalesce,  Op::IsUndefined,  Op::Assume,   Op::ToReal,   Op::Call}) {
+    INFO(name(op));
+    CHECK(parts[std::string("op ") + name(op)] > 0);
   }
-  CHECK(faults.size() >= 5);   // none, overflow, a division by zero, not finite, domain
+  CHECK(faults.size() >= 5);  // none, overflow, a division by zero, not finite, domain
 }
 
 TEST_CASE("lanes of a damaged program are told apart") {
@@ -214,12 +102,12 @@ TEST_CASE("lanes of a damaged program are told apart") {
     }
     if (!changed) continue;
     ++damaged;
-    const Comparison both = compare(program, broken, seed);
+    const Comparison both = compare_batches(program, broken, seed, 60);
     if (!(both.evaluator == both.machine)) ++found;
   }
   INFO(found << " of " << damaged);
   CHECK(damaged == 40);
-  CHECK(found >= 10);   // the rest sits where no rule looks
+  CHECK(found >= 10);  // the rest sits where no rule looks
 }
 
 TEST_CASE("what looks at vectors is decided one by one, from frames") {
@@ -244,7 +132,7 @@ TEST_CASE("what looks at vectors is decided one by one, from frames") {
   const BatchFrame frame{2, nullptr, nullptr, nullptr, frames.data(), nullptr};
   const auto machine = made(compile_batch(b.program, 0, shape));
   CHECK_FALSE(machine->vectorised());
-  CHECK(told(*machine, shape, frame).narrow == std::vector<std::int8_t>{1, 0});   // 0.5 and 1.25
+  CHECK(told(*machine, shape, frame).narrow == std::vector<std::int8_t>{1, 0});  // 0.5 and 1.25
   CHECK(told(*made(evaluate_batch(b.program, 0, shape)), shape, frame).narrow == std::vector<std::int8_t>{1, 0});
 }
 

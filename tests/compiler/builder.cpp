@@ -1,8 +1,10 @@
 #include "tests/compiler/builder.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
+#include "compiler/outcome.h"
 #include "lang/builtins.h"
 
 namespace allot::compiler::test {
@@ -12,16 +14,42 @@ NodeId Builder::call(const char* name, Type of, std::vector<NodeId> args) {
 }
 
 bool operator==(const Answer& a, const Answer& b) {
-  return a.outcome.fault == b.outcome.fault && a.outcome.fault_node == b.outcome.fault_node &&
-         a.outcome.rule == b.outcome.rule && a.holes == b.holes && a.reports == b.reports && a.written == b.written &&
-         std::memcmp(&a.outcome.amount, &b.outcome.amount, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.up_to, &b.outcome.up_to, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.age_limit, &b.outcome.age_limit, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.until, &b.outcome.until, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.reward, &b.outcome.reward, sizeof(Cell)) == 0 &&
-         std::memcmp(&a.outcome.baseline, &b.outcome.baseline, sizeof(Cell)) == 0 && a.warned == b.warned &&
-         a.vectors == b.vectors && a.states == b.states;
+  const auto cell = [](const Answer& answer, std::size_t offset) {
+    return reinterpret_cast<const char*>(&answer.outcome) + offset;
+  };
+  const bool operands = std::all_of(std::begin(operand_places), std::end(operand_places), [&](const OperandPlace& place) {
+    return place.cell == 0 || std::memcmp(cell(a, place.cell), cell(b, place.cell), sizeof(Cell)) == 0;
+  });
+  return operands && a.outcome.fault == b.outcome.fault && a.outcome.fault_node == b.outcome.fault_node &&
+         a.outcome.rule == b.outcome.rule && a.hit == b.hit && a.holes == b.holes && a.reports == b.reports &&
+         a.written == b.written && a.warned == b.warned && a.vectors == b.vectors && a.states == b.states;
 }
+
+Question::Question(const Program& program, const Handler& handler, Memory& memory, Scratch& scratch) {
+  for (std::size_t i = 0; i < memory.columns.size(); ++i) {
+    const auto size = static_cast<std::int64_t>(memory.columns[i].size());
+    std::int64_t width = 1;   // a matrix of a frame is square
+    if (handler.columns[i].type.matrix()) while (width * width < size) ++width;
+    columns.push_back({memory.columns[i].data(), size, width});
+  }
+  for (std::size_t i = 0; i < memory.before.size(); ++i) {
+    Cell* const after = memory.shared ? memory.before[i].data() : memory.after[i].data();
+    const auto size = static_cast<std::int64_t>(memory.before[i].size()) / program.states[i].type.cells();
+    states.push_back({memory.before[i].data(), after, size});
+  }
+  frame = {memory.parameters.data(), memory.reads.data(), columns.data(), memory.sizes.data(), states.data(), &scratch};
+}
+
+namespace {
+
+// A frame of one is a frame of the other.
+bool reads_alike(const Handler& a, const Handler& b) {
+  const auto alike = [](const lang::ReadKey& x, const lang::ReadKey& y) { return x.type == y.type && x.scope == y.scope; };
+  return std::equal(a.reads.begin(), a.reads.end(), b.reads.begin(), b.reads.end(), alike) &&
+         std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(), alike);
+}
+
+}  // namespace
 
 Answer ask(const Executable& executable, const Program& program, Memory memory, Scratch& scratch, int handler) {
   const Handler& asked = program.handlers[static_cast<std::size_t>(handler)];
@@ -37,35 +65,16 @@ Answer ask(const Executable& executable, const Program& program, Memory memory, 
   answer.outcome.report_written = answer.written.data();
   answer.outcome.warned = answer.warned.data();
   answer.outcome.rule = 77;
-  std::vector<Column> columns;
-  for (std::size_t i = 0; i < memory.columns.size(); ++i) {
-    const auto size = static_cast<std::int64_t>(memory.columns[i].size());
-    std::int64_t width = 1;   // a matrix of a frame is square
-    if (asked.columns[i].type.matrix()) while (width * width < size) ++width;
-    columns.push_back({memory.columns[i].data(), size, width});
-  }
-  std::vector<StateView> states;
-  for (std::size_t i = 0; i < memory.before.size(); ++i) {
-    Cell* const after = memory.shared ? memory.before[i].data() : memory.after[i].data();
-    states.push_back({memory.before[i].data(), after, static_cast<std::int64_t>(memory.before[i].size()) / program.states[i].type.cells()});
-  }
-  const Frame frame{memory.parameters.data(), memory.reads.data(), columns.data(), memory.sizes.data(), states.data(),
-                    &scratch};
-  executable.decide(handler, frame, answer.outcome);
+  const Question question(program, asked, memory, scratch);
+  executable.decide(handler, question.frame, answer.outcome);
   const Outcome& outcome = answer.outcome;
   const std::array<Column, 11> vectors{outcome.amounts,    outcome.up_tos,     outcome.mask,   outcome.subset,
                                        outcome.untils,     outcome.readmitted, outcome.scores, outcome.advantages,
                                        outcome.weights,    outcome.baselines,  outcome.keys};
   for (std::size_t i = 0; i < vectors.size(); ++i) answer.vectors[i].assign(vectors[i].cells, vectors[i].cells + vectors[i].size);
   answer.states = memory.shared ? memory.before : memory.after;
+  if (program.hit && reads_alike(asked, *program.hit)) answer.hit = executable.hit(question.frame);
   return answer;
-}
-
-namespace {
-
-Cell zero(const Type& of) {
-  if (of.base == Base::Beta) return Cell::beta(1, 1);
-  return of.base == Base::Real ? Cell::of(0.0) : Cell::of(std::int64_t{0});
 }
 
 const char* name(Op op) {
@@ -75,6 +84,13 @@ const char* name(Op op) {
                                       "If", "Coalesce", "IsUndefined", "Assume", "ToReal", "Call", "Reduce", "Allot",
                                       "Map", "ListOf", "At", "Align"};
   return names[static_cast<int>(op)];
+}
+
+namespace {
+
+Cell zero(const Type& of) {
+  if (of.base == Base::Beta) return Cell::beta(1, 1);
+  return of.base == Base::Real ? Cell::of(0.0) : Cell::of(std::int64_t{0});
 }
 
 std::string list(const std::vector<Cell>& cells) {
@@ -93,6 +109,40 @@ void describe(std::string& all, const std::vector<lang::Effect>& effects, const 
 }
 
 }  // namespace
+
+namespace {
+
+void collect(const std::vector<lang::Effect>& effects, const Handler& handler, std::vector<NodeId>& roots) {
+  for (const lang::Effect& effect : effects) {
+    roots.insert(roots.end(), {effect.key, effect.value});
+    if (effect.loop >= 0) roots.push_back(handler.loops[static_cast<std::size_t>(effect.loop)].source);
+    collect(effect.body, handler, roots);
+  }
+}
+
+}  // namespace
+
+std::vector<bool> reachable(const Handler& handler) {
+  std::vector<NodeId> open{handler.keys};
+  for (const lang::Rule& rule : handler.rules) {
+    open.push_back(rule.condition);
+    for (const OperandPlace& place : operand_places) open.push_back(rule.verdict.*place.node);
+    for (const lang::MessagePart& part : rule.because) open.push_back(part.hole);
+  }
+  collect(handler.effects, handler, open);
+  std::vector<bool> seen(handler.nodes.size());
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (id < 0 || seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
+    const Node& node = handler.nodes[static_cast<std::size_t>(id)];
+    open.insert(open.end(), node.args.begin(), node.args.end());
+    if (node.op == Op::Let) open.push_back(handler.lets[static_cast<std::size_t>(node.index)].value);
+    if (node.loop >= 0) open.push_back(handler.loops[static_cast<std::size_t>(node.loop)].source);
+  }
+  return seen;
+}
 
 Memory blank(const Program& program, std::int64_t size) {
   Memory memory;
@@ -140,8 +190,10 @@ std::string text(const Answer& answer) {
 
 std::string text(const Program& program) {
   const Handler& handler = program.handlers.front();
+  const std::vector<bool> asked = reachable(handler);
   std::string all;
   for (std::size_t id = 0; id < handler.nodes.size(); ++id) {
+    if (!asked[id]) continue;
     const Node& node = handler.nodes[id];
     all += "%" + std::to_string(id) + " = " + name(node.op) + " base " +
            std::to_string(static_cast<int>(node.type.base)) + (node.type.optional ? "?" : "") +
@@ -155,14 +207,17 @@ std::string text(const Program& program) {
     all += "\n";
   }
   for (std::size_t i = 0; i < handler.lets.size(); ++i)
-    all += "let " + std::to_string(i) + " = %" + std::to_string(handler.lets[i].value) + "\n";
+    if (asked[static_cast<std::size_t>(handler.lets[i].value)]) all += "let " + std::to_string(i) + " = %" + std::to_string(handler.lets[i].value) + "\n";
   for (std::size_t i = 0; i < handler.loops.size(); ++i)
     all += "loop " + std::to_string(i) + " scope " + std::to_string(static_cast<int>(handler.loops[i].scope)) +
            " source " + std::to_string(handler.loops[i].source) + "\n";
   for (const lang::Rule& rule : handler.rules) {
-    all += "rule when %" + std::to_string(rule.condition) + " amount %" + std::to_string(rule.verdict.amount) +
-           " up to %" + std::to_string(rule.verdict.up_to) + " mask %" + std::to_string(rule.verdict.mask) +
-           " subset %" + std::to_string(rule.verdict.subset) + " holes";
+    all += "rule when %" + std::to_string(rule.condition);
+    for (std::size_t i = 0; i < std::size(operand_names); ++i) {
+      const NodeId operand = rule.verdict.*operand_places[i].node;
+      if (operand >= 0) all.append(" ").append(operand_names[i]).append(" %").append(std::to_string(operand));
+    }
+    all += " holes";
     for (const lang::MessagePart& part : rule.because) all += " %" + std::to_string(part.hole);
     all += "\n";
   }

@@ -146,17 +146,32 @@ struct Memory {
   bool shared = false;
 };
 
+// The frame of a handler over a memory, which must outlive it.
+struct Question {
+  Question(const Program& program, const Handler& handler, Memory& memory, Scratch& scratch);
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+  std::vector<Column> columns;
+  std::vector<StateView> states;
+  Frame frame;
+};
+
 // What one engine made of it.
 struct Answer {
   Outcome outcome;
+  Cell hit = Cell::undefined();
   std::vector<Cell> holes, reports;
   std::vector<std::uint8_t> written, warned;
-  std::array<std::vector<Cell>, 11> vectors;   // amounts, up_tos, mask, subset
+  std::array<std::vector<Cell>, 11> vectors;   // amounts, up_tos, mask, subset, …
   std::vector<std::vector<Cell>> states;      // after
   friend bool operator==(const Answer& a, const Answer& b);
 };
 
 Answer ask(const Executable& executable, const Program& program, Memory memory, Scratch& scratch, int handler = 0);
+
+// The nodes that something asks for: rules, effects, and what those need.
+std::vector<bool> reachable(const Handler& handler);
 
 // The memory with a default for every parameter, read, column and state of the first handler.
 Memory blank(const Program& program, std::int64_t size);
@@ -164,9 +179,15 @@ Memory blank(const Program& program, std::int64_t size);
 // Value of the first report under blank memory; `fault` gets the fault.
 Cell value_of(const Executable& executable, const Program& program, FaultKind* fault = nullptr);
 
+const char* name(Op op);
+// By the order of compiler/outcome.h.
+inline constexpr const char* operand_names[] = {"amount", "up to",  "mask",   "subset",     "age limit", "until",
+                                                "readmitted", "scores", "reward", "loss",       "slope",     "advantages",
+                                                "weights",    "baseline"};
+
 std::string text(const Answer& answer);
 std::string text(const Cell& cell);
-std::string text(const Program& program);   // the whole tree, one node a line
+std::string text(const Program& program);   // what is reachable of the tree, one node a line
 std::string text(const Memory& memory);
 
 }  // namespace allot::compiler::test

@@ -8,6 +8,11 @@
 
 namespace allot::compiler::test {
 
+// The program of a seed: every fourth over single values alone, which a batch decides side by side.
+Program any_program(std::uint64_t seed);
+bool is_scalar(const Program& program);  // scalar_program() made it
+Memory memory_for(const Program& program, std::uint64_t seed);
+
 // Evaluator, O0 and Full of one program.
 class Engines {
  public:

@@ -1,59 +1,79 @@
-// The evaluator, plain and optimised machine code agree bit for bit on everything a decision leaves behind, over random
-// programs and random frames. ALLOT_PROPERTY_PROGRAMS and ALLOT_PROPERTY_SEED widen the search.
+// The evaluator, plain and optimised machine code, and the batch agree bit for bit on everything that a decision leaves
+// behind, over random programs and random frames. `./dev fuzz` does the same without end; ALLOT_PROPERTY_PROGRAMS and
+// ALLOT_PROPERTY_SEED widen this one.
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <set>
 
-#include "lang/builtins.h"
+#include "tests/compiler/batch_harness.h"
 #include "tests/compiler/harness.h"
+#include "tests/compiler/parts.h"
+#include "tests/compiler/scalar_program.h"
 
 using namespace allot::compiler;
 using namespace allot::compiler::test;
 
 namespace {
 
-std::uint64_t number(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+constexpr std::uint64_t all_programs = 2000;
+constexpr std::uint64_t frames = 500;
+constexpr std::uint64_t shares = 4;  // test cases, which run at the same time
+
+struct Seen {
+  int programs = 0;
+  int lively = 0;  // each rule answers some frame
+  int vectorised = 0;
+  std::map<std::string, int> parts;  // programs that have it
+  std::set<FaultKind> faults;
+};
+
+void compare(std::uint64_t seed, Seen& seen) {
+  const Program program = any_program(seed);
+  for (const std::string& part : parts_of(program)) ++seen.parts[part];
+  const Engines engines(program);
+  std::set<int> answered;
+  for (std::uint64_t frame = 0; frame < frames; ++frame) {
+    const std::string difference = engines.difference(frame_seed(seed, frame), [&](const Answer& answer) {
+      if (answer.outcome.rule >= 0) answered.insert(answer.outcome.rule);
+      seen.faults.insert(answer.outcome.fault);
+    });
+    if (!difference.empty()) FAIL("seed " << seed << ", frame " << frame << "\n" << difference);
+  }
+  const Comparison batch = compare_batches(program, program, seed, is_scalar(program) ? frames : 40);
+  if (!(batch.evaluator == batch.machine)) FAIL("seed " << seed << ", as a batch\n" << text(program));
+  seen.vectorised += batch.vectorised;
+  seen.lively += answered.size() == program.handlers.front().rules.size();
+  ++seen.programs;
+}
+
+// Shares are drawn alike, so what is asked of all programs is asked of each share.
+void agree(std::uint64_t share) {
+  const std::uint64_t programs = seed_of("ALLOT_PROPERTY_PROGRAMS", all_programs) / shares;
+  const std::uint64_t first = seed_of("ALLOT_PROPERTY_SEED", 1) + share * programs;
+  Seen seen;
+  for (std::uint64_t seed = first; seed < first + programs; ++seed) compare(seed, seen);
+  if (programs < all_programs / shares) return;
+  INFO(seen.lively << " of " << seen.programs << " programs have no rule that never answers");
+  CHECK(seen.lively * 10 >= seen.programs * 9);
+  CHECK(seen.vectorised * 10 >= seen.programs);
+  for (const std::string& part : all_parts()) {
+    INFO(part << ": in " << seen.parts[part] << " of " << seen.programs << " programs");
+    CHECK(seen.parts[part] * 100 >= seen.programs);
+  }
+  CHECK(seen.faults.size() == 7);  // none, and each kind there is
 }
 
 }  // namespace
 
-TEST_CASE("all engines agree on random programs") {
-  const std::uint64_t programs = number("ALLOT_PROPERTY_PROGRAMS", 300);
-  const std::uint64_t first = number("ALLOT_PROPERTY_SEED", 1);
-  constexpr std::uint64_t frames = 200;
-  std::map<std::string, int> parts;
-  std::set<FaultKind> faults;
-  int rules = 0, fired = 0;
-  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
-    const Program program = random_program(seed);
-    count_parts(program, parts);
-    const Engines engines(program);
-    std::set<int> answered;
-    for (std::uint64_t frame = 0; frame < frames; ++frame) {
-      const std::string difference = engines.difference(seed * 1000 + frame, [&](const Answer& answer) {
-        answered.insert(answer.outcome.rule);
-        faults.insert(answer.outcome.fault);
-      });
-      if (!difference.empty()) FAIL("seed " << seed << ", frame " << frame << "\n" << difference);
-    }
-    answered.erase(-1);
-    rules += static_cast<int>(program.handlers.front().rules.size());
-    fired += static_cast<int>(answered.size());
-  }
-  INFO(fired << " of " << rules << " rules answered");
-  CHECK(fired * 10 >= rules * 6);   // programs whose rules never answer would prove little
-  if (programs < 300) return;
-  for (int op = 0; op <= static_cast<int>(Op::Align); ++op) CHECK(parts["op " + std::to_string(op)] > 0);
-  for (int one = 0; one <= static_cast<int>(allot::lang::Reduction::All); ++one)
-    CHECK(parts["reduction " + std::to_string(one)] > 0);
-  for (int one = 0; one <= static_cast<int>(allot::lang::EffectKind::ForEach); ++one)
-    CHECK(parts["effect " + std::to_string(one)] > 0);
-  for (const allot::lang::Builtin& row : allot::lang::builtins()) {
-    INFO(row.name);
-    CHECK(parts["call " + std::string(row.name)] > 0);
-  }
-  CHECK(faults.size() == 7);   // none, and each kind there is
+TEST_CASE("all engines agree on random programs, first quarter") {
+  agree(0);
+}
+TEST_CASE("all engines agree on random programs, second quarter") {
+  agree(1);
+}
+TEST_CASE("all engines agree on random programs, third quarter") {
+  agree(2);
+}
+TEST_CASE("all engines agree on random programs, last quarter") {
+  agree(3);
 }

@@ -9,7 +9,9 @@ void Expression::add_read(Type of) {
   reads_.push_back(of);
 }
 
-void Expression::add_parameter(Type of, Cell value) { parameters_.push_back(builder_.parameter(of, value)); }
+void Expression::add_parameter(Type of, Cell value) {
+  parameters_.push_back(builder_.parameter(of, value));
+}
 
 int Expression::add_let(int depth) {
   const Base bases[] = {Base::Real, Base::Int, Base::Bool, Base::Beta, Base::Real};
@@ -27,16 +29,21 @@ int Expression::open(Scope scope, NodeId source) {
 
 NodeId Expression::constant(Base base) {
   switch (base) {
-    case Base::Real: return builder_.real(0.25 * (dice_.below(17) - 8));
-    case Base::Int: return builder_.integer(dice_.below(8) - 2);
-    case Base::Bool: return builder_.truth(dice_.once_in(2));
-    case Base::Beta: return builder_.constant(type(base), Cell::beta(1 + dice_.below(3), 1));
-    default: return builder_.constant(type(base), Cell::of(std::int64_t{0}));
+    case Base::Real:
+      return builder_.real(0.25 * (dice_.below(17) - 8));
+    case Base::Int:
+      return builder_.integer(dice_.below(8) - 2);
+    case Base::Bool:
+      return builder_.truth(dice_.once_in(2));
+    case Base::Beta:
+      return builder_.constant(type(base), Cell::beta(1 + dice_.below(3), 1));
+    default:
+      return builder_.constant(type(base), Cell::of(std::int64_t{0}));
   }
 }
 
 bool Expression::element(Base base, bool may, NodeId& id) {
-  std::vector<std::pair<int, std::pair<int, Type>>> found;   // loop, column, type
+  std::vector<std::pair<int, std::pair<int, Type>>> found;  // loop, column, type
   const auto fits = [&](const Type& of) { return of.base == base && (may || !of.optional); };
   for (const Open& open : loops_) {
     if (open.source >= 0) {
@@ -60,9 +67,13 @@ NodeId Expression::state(Base base, bool may) {
     case Base::Real:
       if (may && dice_.once_in(2)) return builder_.add(Op::State, type(base, true), {leaf(Base::Prompt, true)}, 3);
       return builder_.add(Op::State, type(base), {}, 0);
-    case Base::Beta: return builder_.add(Op::State, type(base), {leaf(Base::Prompt, false)}, 1);
-    case Base::Int: return builder_.add(Op::State, type(base), {}, 2);
-    default: return leaf(base, may);
+    case Base::Beta:
+      return builder_.add(Op::State, type(base), {leaf(Base::Prompt, false)}, 1);
+    case Base::Int:
+      if (dice_.once_in(2)) return builder_.add(Op::State, type(base), {leaf(Base::Category, false)}, 4);
+      return builder_.add(Op::State, type(base), {}, 2);
+    default:
+      return leaf(base, may);
   }
 }
 
@@ -74,7 +85,8 @@ NodeId Expression::leaf(Base base, bool may) {
     return builder_.add(Op::Position, type(Base::Int), {}, -1, open.loop);
   }
   switch (dice_.below(6)) {
-    case 0: return constant(base);
+    case 0:
+      return constant(base);
     case 1:
       if (may) return builder_.undefined(base);
       return constant(base);
@@ -87,7 +99,8 @@ NodeId Expression::leaf(Base base, bool may) {
     case 3:
       if (base == Base::Real || base == Base::Int || base == Base::Beta) return state(base, may);
       break;
-    default: break;
+    default:
+      break;
   }
   std::vector<int> fitting;
   for (std::size_t i = 0; i < reads_.size(); ++i)
@@ -115,11 +128,14 @@ NodeId Expression::scalar(Base base, bool may, int depth) {
   NodeId id = -1;
   if (depth <= 0) return leaf(base, may);
   switch (dice_.below(12)) {
-    case 0: return leaf(base, may);
-    case 1: case 2:
+    case 0:
+      return leaf(base, may);
+    case 1:
+    case 2:
       if (used_let(base, may, Shape::One, id)) return id;
       return leaf(base, may);
-    case 3: return choose(base, may, depth - 1);
+    case 3:
+      return choose(base, may, depth - 1);
     case 4: {
       const NodeId first = scalar(base, true, depth - 1);
       const NodeId second = scalar(base, may, depth - 1);
@@ -128,7 +144,8 @@ NodeId Expression::scalar(Base base, bool may, int depth) {
     case 5:
       if (dice_.once_in(8)) return builder_.add(Op::Assume, type(base), {scalar(base, true, depth - 1)});
       return scope(base, may, depth - 1);
-    default: return special(base, may, depth - 1);
+    default:
+      return special(base, may, depth - 1);
   }
 }
 
@@ -152,16 +169,22 @@ NodeId Expression::scope(Base base, bool may, int depth) {
 
 NodeId Expression::special(Base base, bool may, int depth) {
   switch (base) {
-    case Base::Real: case Base::Int: return number(base, may, depth);
-    case Base::Bool: return truth(may, depth);
-    case Base::Beta: return call(Base::Beta, may, Shape::One, depth);
-    default: return leaf(base, may);
+    case Base::Real:
+    case Base::Int:
+      return number(base, may, depth);
+    case Base::Bool:
+      return truth(may, depth);
+    case Base::Beta:
+      return call(Base::Beta, may, Shape::One, depth);
+    default:
+      return leaf(base, may);
   }
 }
 
 NodeId Expression::number(Base base, bool may, int depth) {
   switch (dice_.below(10)) {
-    case 9: return at(base, depth);
+    case 9:
+      return at(base, depth);
     case 0: {
       const NodeId of = scalar(base, may, depth);
       return builder_.add(Op::Negate, type(base, optional(of)), {of});
@@ -172,8 +195,11 @@ NodeId Expression::number(Base base, bool may, int depth) {
         return builder_.add(Op::ToReal, type(base, optional(of)), {of});
       }
       [[fallthrough]];
-    case 2: return reduce(base, may, depth);
-    case 3: case 4: return call(base, may, Shape::One, depth);
+    case 2:
+      return reduce(base, may, depth);
+    case 3:
+    case 4:
+      return call(base, may, Shape::One, depth);
     default: {
       const Op reals[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Modulo, Op::Add};
       const Op ints[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Modulo, Op::Add, Op::Subtract};
@@ -188,26 +214,30 @@ NodeId Expression::number(Base base, bool may, int depth) {
 
 NodeId Expression::truth(bool may, int depth) {
   switch (dice_.below(10)) {
-    case 8: return builder_.add(Op::IsUndefined, type(Base::Bool), {vector(Base::Real, depth)});
-    case 9: return builder_.add(Op::IsUndefined, type(Base::Bool), {matrix(depth)});
+    case 8:
+      return builder_.add(Op::IsUndefined, type(Base::Bool), {vector(Base::Real, depth)});
+    case 9:
+      return builder_.add(Op::IsUndefined, type(Base::Bool), {matrix(depth)});
     case 0: {
       const NodeId of = scalar(Base::Bool, may, depth);
       return builder_.add(Op::Not, type(Base::Bool, optional(of)), {of});
     }
     case 1: {
-      const Base bases[] = {Base::Real, Base::Int, Base::Beta, Base::Prompt};
-      return builder_.add(Op::IsUndefined, type(Base::Bool), {scalar(bases[dice_.below(4)], true, depth)});
+      const Base bases[] = {Base::Real, Base::Int, Base::Beta, Base::Prompt, Base::Category};
+      return builder_.add(Op::IsUndefined, type(Base::Bool), {scalar(bases[dice_.below(5)], true, depth)});
     }
-    case 2: return reduce(Base::Bool, may, depth);
-    case 3: case 4: {
+    case 2:
+      return reduce(Base::Bool, may, depth);
+    case 3:
+    case 4: {
       const NodeId left = scalar(Base::Bool, may, depth);
       const NodeId right = scalar(Base::Bool, may, depth);
       return builder_.add(dice_.once_in(2) ? Op::And : Op::Or, type(Base::Bool, optional(left) || optional(right)),
                           {left, right});
     }
     default: {
-      const Base bases[] = {Base::Real, Base::Int, Base::Real, Base::Bool, Base::Prompt};
-      const Base base = bases[dice_.below(5)];
+      const Base bases[] = {Base::Real, Base::Int, Base::Real, Base::Bool, Base::Prompt, Base::Category};
+      const Base base = bases[dice_.below(6)];
       const bool ordered = base == Base::Real || base == Base::Int;
       const Op ops[] = {Op::Equal, Op::NotEqual, Op::Less, Op::LessEqual, Op::Greater, Op::GreaterEqual};
       const NodeId left = scalar(base, may, depth);
@@ -232,217 +262,13 @@ NodeId Expression::reduce(Base base, bool may, int depth) {
   if (reduction == Reduction::Count) of = dice_.once_in(2) ? Base::Bool : Base::Real;
   if (reduction == Reduction::Mean && dice_.once_in(3)) of = Base::Int;
   const NodeId source = dice_.once_in(3) ? vector(dice_.once_in(2) ? Base::Real : Base::Int, depth - 1) : -1;
-  const Scope scope = dice_.once_in(3) ? Scope::Groups : Scope::Rollouts;
+  const Scope scope = any_scope();
   const int loop = open(source >= 0 ? Scope::List : scope, source);
   std::vector<NodeId> args{scalar(of, true, depth)};
   if (dice_.once_in(3)) args.push_back(scalar(Base::Bool, true, depth - 1));
   close();
   const bool undefined = reduction == Reduction::Mean || reduction == Reduction::Min || reduction == Reduction::Max;
   return builder_.add(Op::Reduce, type(base, undefined), args, static_cast<int>(reduction), loop);
-}
-
-NodeId Expression::vector(Base base, int depth) {
-  NodeId id = -1;
-  std::vector<int> columns;
-  const auto& all = builder_.handler().columns;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].type.base == base && !all[i].type.matrix()) columns.push_back(static_cast<int>(i));
-  const auto column = [&] {
-    const int choice = dice_.below(static_cast<int>(columns.size()));
-    return builder_.column_node(columns[static_cast<std::size_t>(choice)]);
-  };
-  if (depth <= 0) return column();
-  switch (dice_.below(11)) {
-    case 0: case 1: return column();
-    case 2:
-      if (used_let(base, true, Shape::Vector, id)) return id;
-      return column();
-    case 3: {
-      std::vector<NodeId> items;
-      bool undefined = false;
-      for (int i = dice_.below(4); i > 0; --i) {
-        items.push_back(scalar(base, dice_.once_in(3), depth - 1));
-        undefined = undefined || optional(items.back());
-      }
-      return builder_.add(Op::ListOf, type(base, undefined, Scope::List), items);
-    }
-    case 7: {
-      const NodeId first = vector(base, depth - 1);
-      const NodeId second = vector(base, depth - 1);
-      const bool undefined = optional(first) || optional(second);
-      if (dice_.once_in(2)) return builder_.add(Op::Coalesce, type(base, undefined, Scope::List), {first, second});
-      const NodeId condition = scalar(Base::Bool, dice_.once_in(2), depth - 1);
-      return builder_.add(Op::If, type(base, undefined, Scope::List), {condition, first, second});
-    }
-    case 8: {
-      const NodeId first = vector(base, depth - 1);
-      return builder_.add(Op::Align, type_of(first), {first, dice_.once_in(6) ? vector(base, 0) : first});
-    }
-    case 9:
-      if (base == Base::Real) {
-        Type three = type(base, false, Scope::List);
-        three.rows = 3;
-        return builder_.add(Op::State, three, {leaf(Base::Prompt, false)}, 5);
-      }
-      return pair(base, depth - 1);
-    case 10: return pair(base, depth - 1);
-    case 4: case 5:
-      if (base == Base::Int && dice_.once_in(2)) return allot(depth - 1);
-      if (base != Base::Bool) return call(base, false, Shape::Vector, depth - 1);
-      [[fallthrough]];
-    default: {
-      const NodeId source = dice_.once_in(4) ? vector(Base::Real, depth - 1) : -1;
-      const Scope scope = dice_.once_in(2) ? Scope::Groups : Scope::Rollouts;
-      const int loop = open(source >= 0 ? Scope::List : scope, source);
-      std::vector<NodeId> args{scalar(base, dice_.once_in(2), depth - 1)};
-      const bool undefined = optional(args.front());
-      if (dice_.once_in(3)) args.push_back(scalar(Base::Bool, true, depth - 1));
-      close();
-      return builder_.add(Op::Map, type(base, undefined, Scope::List), args, -1, loop);
-    }
-  }
-}
-
-// Mostly bounds that have an allotment; any solver and any utility, concave or not: all engines ask alike.
-NodeId Expression::allot(int depth) {
-  const NodeId budget = dice_.once_in(4) ? scalar(Base::Int, false, depth) : builder_.integer(dice_.below(12));
-  const NodeId source = dice_.once_in(4) ? vector(Base::Real, depth) : -1;
-  const int loop = open(source >= 0 ? Scope::List : dice_.once_in(2) ? Scope::Groups : Scope::Rollouts, source);
-  const int least = dice_.below(2);
-  const NodeId low = builder_.integer(least);
-  const NodeId high = dice_.once_in(6) ? scalar(Base::Int, false, depth) : builder_.integer(least + dice_.below(5));
-  lang::Allotment how;
-  how.solver = static_cast<lang::Solver>(dice_.below(3));
-  how.counts = open(Scope::Single);
-  const NodeId utility = scalar(Base::Real, false, depth);
-  close();
-  close();
-  builder_.handler().allotments.push_back(how);
-  return builder_.add(Op::Allot, type(Base::Int, true, Scope::List), {budget, low, high, utility},
-                      static_cast<int>(builder_.handler().allotments.size()) - 1, loop);
-}
-
-// Few sizes, so that matrices and vectors often fit each other.
-NodeId Expression::pair(Base base, int depth) {
-  std::vector<NodeId> items;
-  for (int i = dice_.once_in(4) ? 3 : 2; i > 0; --i) items.push_back(scalar(base, false, depth - 1));
-  return builder_.add(Op::ListOf, type(base, false, Scope::List), items);
-}
-
-NodeId Expression::at(Base base, int depth) {
-  const auto position = [&] { return dice_.once_in(12) ? scalar(Base::Int, false, depth - 1) : builder_.integer(dice_.below(2)); };
-  if (base == Base::Real && dice_.once_in(3)) {
-    const NodeId of = matrix(depth);
-    const NodeId row = position();
-    return builder_.add(Op::At, type(base), {of, row, position()});
-  }
-  const NodeId of = dice_.once_in(3) ? vector(base, depth) : pair(base, depth);
-  return builder_.add(Op::At, type(base, optional(of)), {of, position()});
-}
-
-NodeId Expression::matrix(int depth) {
-  NodeId id = -1;
-  const auto written = [&] {
-    const int rows = dice_.once_in(4) ? 1 + dice_.below(3) : 2;
-    const int columns = dice_.once_in(6) ? 3 : 2;
-    std::vector<NodeId> items;
-    for (int i = 0; i < rows * columns; ++i) items.push_back(scalar(Base::Real, false, depth > 1 ? 1 : 0));
-    return builder_.add(Op::ListOf, matrix_type(rows, columns), items);
-  };
-  switch (dice_.below(depth <= 0 ? 3 : 9)) {
-    case 0: {
-      const auto& all = builder_.handler().columns;
-      for (std::size_t i = 0; i < all.size(); ++i)
-        if (all[i].type.matrix()) return builder_.column_node(static_cast<int>(i));
-      return written();
-    }
-    case 1: return builder_.add(Op::State, matrix_type(2, 2), {}, 6);
-    case 2: return written();
-    case 3:
-      if (used_let(Base::Real, true, Shape::Matrix, id)) return id;
-      return written();
-    case 4: {
-      const NodeId source = matrix(depth - 1);
-      const int loop = open(Scope::List, source);
-      const NodeId body = scalar(Base::Real, false, depth - 1);
-      close();
-      return builder_.add(Op::Map, matrix_type(), {body}, -1, loop);
-    }
-    case 5: {
-      const NodeId first = matrix(depth - 1);
-      if (dice_.once_in(2)) return builder_.add(Op::Coalesce, matrix_type(), {first, matrix(depth - 1)});
-      if (dice_.once_in(2)) return builder_.add(Op::Align, matrix_type(), {first, matrix(0)});
-      const NodeId condition = scalar(Base::Bool, false, depth - 1);
-      return builder_.add(Op::If, matrix_type(), {condition, first, matrix(depth - 1)});
-    }
-    default: return call(Base::Real, true, Shape::Matrix, depth - 1);
-  }
-}
-
-// Mostly an int or a real that most functions take.
-NodeId Expression::argument(const lang::Argument& argument, Base number, Shape wanted, int depth) {
-  using lang::ArgumentKind;
-  if (argument.kind == ArgumentKind::Int && !dice_.once_in(4))
-    return builder_.integer(dice_.below(argument.name == "ddof" ? 2 : 8));
-  if (argument.kind == ArgumentKind::Real && dice_.once_in(2)) return builder_.real(0.125 * (1 + dice_.below(8)));
-  switch (argument.kind) {
-    case ArgumentKind::Int: return scalar(Base::Int, false, depth);
-    case ArgumentKind::Real: return scalar(Base::Real, false, depth);
-    case ArgumentKind::Number: return scalar(number, false, depth);
-    case ArgumentKind::Bool: return scalar(Base::Bool, false, depth);
-    case ArgumentKind::Beta: return scalar(Base::Beta, false, depth);
-    case ArgumentKind::IntVector: return dice_.once_in(2) ? pair(Base::Int, depth) : vector(Base::Int, depth);
-    case ArgumentKind::BoolVector: return vector(Base::Bool, depth);
-    case ArgumentKind::Matrix: return matrix(depth);
-    case ArgumentKind::Reals: return wanted == Shape::Matrix ? matrix(depth) : pair(Base::Real, depth);
-    default:
-      if (argument.defined && !dice_.once_in(3)) return pair(Base::Real, depth);
-      return vector(dice_.once_in(3) ? Base::Int : Base::Real, depth);
-  }
-}
-
-// Whether the function can give one value, a vector, a matrix; a product gives both of the latter.
-bool Expression::gives(const lang::Builtin& row, Shape shape) {
-  using lang::ResultKind;
-  switch (row.result) {
-    case ResultKind::IntVector: case ResultKind::RealVector: case ResultKind::IntsAlong: case ResultKind::RealsAlong:
-      return shape == Shape::Vector;
-    case ResultKind::Transposed: case ResultKind::Square: case ResultKind::Outer: return shape == Shape::Matrix;
-    case ResultKind::Product: return shape != Shape::One;
-    case ResultKind::Same: {
-      Shape last = Shape::One;
-      for (const lang::Argument& argument : row.arguments) {
-        if (argument.kind == lang::ArgumentKind::Matrix) last = Shape::Matrix;
-        if (argument.kind == lang::ArgumentKind::RealVector) last = Shape::Vector;
-      }
-      return shape == last;
-    }
-    default: return shape == Shape::One;
-  }
-}
-
-NodeId Expression::call(Base base, bool may, Shape shape, int depth) {
-  using lang::ResultKind;
-  std::vector<int> fitting;
-  for (std::size_t i = 0; i < lang::builtins().size(); ++i) {
-    const lang::Builtin& row = lang::builtins()[i];
-    Base gives_base = Base::Real;
-    if (row.result == ResultKind::Int || row.result == ResultKind::IntVector || row.result == ResultKind::IntsAlong)
-      gives_base = Base::Int;
-    if (row.result == ResultKind::Bool) gives_base = Base::Bool;
-    if (row.result == ResultKind::Beta) gives_base = Base::Beta;
-    if (row.result == ResultKind::Number) gives_base = base == Base::Int ? Base::Int : Base::Real;
-    if (gives_base == base && gives(row, shape) && (may || !row.result_optional || shape != Shape::One))
-      fitting.push_back(static_cast<int>(i));
-  }
-  const int index = fitting[static_cast<std::size_t>(dice_.below(static_cast<int>(fitting.size())))];
-  const lang::Builtin& row = lang::builtins()[static_cast<std::size_t>(index)];
-  std::vector<NodeId> args;
-  for (const lang::Argument& one : row.arguments) args.push_back(argument(one, base, shape, depth - 1));
-  const Type result = shape == Shape::Matrix   ? matrix_type()
-                      : shape == Shape::Vector ? type(base, true, Scope::List)
-                                               : type(base, row.result_optional);
-  return builder_.add(Op::Call, result, args, index);
 }
 
 }  // namespace allot::compiler::test

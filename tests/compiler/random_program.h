@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "tests/compiler/builder.h"
 
@@ -22,16 +20,19 @@ class Dice {
   std::uint64_t state_;
 };
 
-// One handler with rules, holes, operands and effects over all types of cell.
+// One handler with rules, holes, operands and effects over all types of cell, now and then a `hit` condition. Nearly
+// every rule answers some frame of the program's own seed (frame_seed).
 Program random_program(std::uint64_t seed);
+
+// The seed of a frame of the program of that seed.
+constexpr std::uint64_t frame_seed(std::uint64_t program, std::uint64_t frame) {
+  return program * 1000 + frame;
+}
 
 // Mostly plain values, some extremes; undefined where the type allows it and, rarely, where it does not.
 Memory random_memory(const Program& program, std::uint64_t seed);
 
 // The cells of the scratch that go with it: mostly plenty, sometimes next to none.
 std::size_t random_scratch(std::uint64_t seed);
-
-// How often what occurs, by name: "op 11", "reduction 2", "effect 3", "call min".
-void count_parts(const Program& program, std::map<std::string, int>& counts);
 
 }  // namespace allot::compiler::test

@@ -4,12 +4,14 @@
 #include <cstdlib>
 #include <limits>
 
+#include "tests/compiler/rule_trials.h"
+
 namespace allot::compiler::test {
 namespace {
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t seed) : dice_(seed + 5'000'000) {}
+  explicit Maker(std::uint64_t seed) : seed_(seed), dice_(seed + 5'000'000) {}
 
   Program make() {
     b_.program.name = "scalars";
@@ -21,7 +23,8 @@ class Maker {
     b_.state(type(Base::Real), lang::StateScope::Run);
     b_.state(type(Base::Int, true), lang::StateScope::Prompt);
     for (int i = dice_.below(4); i > 0; --i) lets_.push_back(b_.let(value(any_number(), dice_.once_in(2), 3)));
-    for (int i = 1 + dice_.below(4); i > 0; --i) rule(i == 1);
+    RuleTrials trials(b_.program, seed_, scalar_memory);
+    for (int i = 1 + dice_.below(4); i > 0; --i) trials.add(b_.program, i > 1, [&] { rule(i == 1); });
     if (dice_.once_in(3)) b_.report(value(Base::Real, true, 3));
     return std::move(b_.program);
   }
@@ -35,6 +38,7 @@ class Maker {
     if (dice_.once_in(2)) verdict.amount = value(Base::Int, false, 2);
     if (dice_.once_in(4)) verdict.up_to = value(Base::Int, true, 2);
     if (dice_.once_in(4)) verdict.reward = value(Base::Real, false, 3);
+    if (dice_.once_in(12)) verdict.loss = value(Base::Real, false, 2);   // not over lanes
     if (dice_.once_in(6)) verdict.baseline = value(Base::Real, true, 2);
     b_.rule(last && dice_.once_in(2) ? -1 : value(Base::Bool, dice_.once_in(4), 4), verdict);
   }
@@ -158,6 +162,7 @@ class Maker {
     }
   }
 
+  std::uint64_t seed_;
   Dice dice_;
   Builder b_;
   std::vector<int> lets_;

@@ -160,6 +160,17 @@ TEST_CASE("types that do not fit") {
        {"\"text\"", {"E0204"}}});
 }
 
+// What is never asked for cannot fault: a branch not taken, what follows a known `and` or `or`, a part after `??`.
+TEST_CASE("what would fault where nothing looks is no mistake") {
+  run({{"if 2 > 1 then 1 else 1 / 0", {}},
+       {"if 2 < 1 then 1 / 0 else 1", {}},
+       {"if 2 < 1 and 1 / 0 > 0 then 1 else 2", {}},
+       {"if 2 > 1 or 1 mod 0 == 0 then 1 else 2", {}},
+       {"if 2 > 1 then 1 / 0 else 1", {"E0230"}},
+       {"if g.flat then 1 / 0 else 1", {"E0230"}},
+       {"if 2 > 1 and 1 / 0 > 0 then 1 else 2", {"E0230"}}});
+}
+
 TEST_CASE("literals that are sure to fault are told at compile time") {
   run({{"1 / 0", {"E0230"}},
        {"1 mod 0", {"E0230"}},
@@ -304,4 +315,22 @@ TEST_CASE("functions that double at each link meet the limit") {
   const auto checked = check_in_finish("f19(0.5)", functions);
   INFO(checked.shown);
   CHECK(checked.codes == Codes{"E0108"});
+}
+
+// Eight loops in each other are allowed, nine are not, whether they are written in place or come with a function; loops
+// after each other are as many as one likes.
+TEST_CASE("loops stand in few others, so that what they cost together stays small") {
+  const auto nested = [](int loops) {
+    std::string text = "1";
+    for (int i = 0; i < loops; ++i) text = "sum(" + text + " for r" + std::to_string(i) + " in g.rollouts)";
+    return text;
+  };
+  CHECK(check_in_finish(nested(8)).codes == Codes{});
+  CHECK(check_in_finish(nested(9)).codes == Codes{"E0007"});
+  CHECK(check_in_finish("sum(f(" + nested(7) + ") for q in g.rollouts)", "fn f(x: int) -> int = x + x\n").codes == Codes{});
+  CHECK(check_in_finish("sum(f(" + nested(8) + ") for q in g.rollouts)", "fn f(x: int) -> int = x + x\n").codes ==
+        Codes{"E0007"});
+  std::string chain = nested(8);
+  for (int i = 0; i < 20; ++i) chain += " + sum(1 for q" + std::to_string(i) + " in g.rollouts)";
+  CHECK(check_in_finish(chain).codes == Codes{});
 }

@@ -46,3 +46,34 @@ TEST_CASE("normal distribution") {
   CHECK(normal_cdf(1) == Approx(0.8413447460685429).margin(1e-15));
   CHECK(normal_quantile(0.975) == Approx(1.959963984540054).margin(1e-12));
 }
+
+// Far out nothing is promised but that an answer comes, and is a chance where it is one at all.
+TEST_CASE("no number ends the process") {
+  const double far[] = {5e-324, 3e-309, 1e-300, 1e-12, 0.5, 1, 1e6, 1e15, 1e300};
+  const double chances[] = {0, 5e-324, 1e-300, 1e-16, 0.5, 1 - 1e-16, 1};
+  const auto chance = [](double x) { return std::isnan(x) || (x >= 0 && x <= 1); };
+  for (const double a : far) {
+    for (const double p : chances) {
+      for (const double b : far) {
+        INFO(a << " " << b << " " << p);
+        CHECK(chance(beta_cdf({a, b}, p)));
+        CHECK(chance(beta_quantile({a, b}, p)));
+      }
+      CHECK_NOTHROW(student_t_quantile(p, a));
+      CHECK(chance(student_t_cdf(a - 1e5, a)));
+      for (const std::int64_t n : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{1'000'000}}) {
+        CHECK(chance(binomial_pmf(n / 2, n, p)));
+        CHECK(chance(binomial_cdf(n / 2, n, p)));
+      }
+      CHECK_NOTHROW(normal_quantile(p));
+    }
+    CHECK(chance(normal_cdf(-a)));
+  }
+}
+
+// C(4, k) p^k (1 - p)^(4-k) with p the least number above 0, whose square is 0.
+TEST_CASE("hardly any chance of a hit") {
+  CHECK(binomial_pmf(0, 4, 5e-324) == 1);
+  CHECK(binomial_pmf(1, 4, 5e-324) == 2e-323);
+  CHECK(binomial_pmf(2, 4, 5e-324) == 0);
+}

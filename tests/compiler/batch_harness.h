@@ -1,0 +1,36 @@
+// A batch asked in both ways: row by row in the evaluator, and by machine code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/batch.h"
+#include "tests/compiler/random_program.h"
+
+namespace allot::compiler::test {
+
+// All that a batch tells.
+struct Told {
+  std::vector<std::int8_t> narrow;
+  std::vector<std::int32_t> wide;
+  std::vector<std::vector<std::uint64_t>> bits;
+  std::vector<std::vector<std::uint8_t>> defined;
+  std::vector<FaultKind> faults;
+  std::vector<std::int32_t> nodes;
+  std::int64_t faulty = 0;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame);
+
+// Both over the same random rows, in columns of random shapes; `other` is what the machine code is made of. Each row is
+// a frame of the program (memory_for).
+struct Comparison {
+  Told evaluator, machine;
+  bool vectorised = false;
+};
+Comparison compare_batches(const Program& program, const Program& other, std::uint64_t seed, std::int64_t rows);
+
+// Throws std::runtime_error where there is none.
+std::unique_ptr<Batch> made(allot::Result<std::unique_ptr<Batch>> batch);
+
+}  // namespace allot::compiler::test
