@@ -32,6 +32,14 @@ struct Collector::Live {
   double action_logprob = 0;
   double action_entropy = 0;
   bool held = false;
+  bool goes_on = false;          // its next action is to begin
+};
+
+// An action that was written, and what the world said to it.
+struct Answered {
+  int row = 0;
+  std::string text;
+  Result<worlds::Reply> reply;
 };
 
 class Collector::Iteration {
@@ -54,8 +62,9 @@ class Collector::Iteration {
   Result<void> take(Result<Orders> orders);
   Result<void> start_waiting();
   Result<void> start(const engine::Start& order, int sample);
-  Result<void> finish_action(int row);
-  Result<void> after_turn(int row, const Result<worlds::Reply>& reply);
+  Answered act(int row);
+  Result<void> report(const std::vector<int>& ended);
+  Result<void> after_turn(const Answered& answered);
   Result<void> next_turn(int row);
   Result<void> end(int row, Status status, std::optional<double> reward, std::string cause = {});
   Result<void> ask_host(int group);
@@ -129,9 +138,7 @@ Result<Collected> Collector::Iteration::run(const std::vector<const worlds::Task
     }
     if (ended.empty() && live_.empty() && waiting_.empty() && !closed_)
       return Error{"the engine waits for rollouts that nobody runs", "this is a fault of the program: please report it"};
-    for (const int row : ended)
-      if (live_.count(row) > 0)
-        if (auto done = finish_action(row); !done) return done.error();
+    if (auto done = report(ended); !done) return done.error();
   }
   part_from_waiting(waiting);
   std::sort(collected_.rollouts.begin(), collected_.rollouts.end(), [](const Rollout& a, const Rollout& b) {
@@ -230,18 +237,36 @@ Result<void> Collector::Iteration::start(const engine::Start& order, int sample)
   return sampler_.begin_action(row, owner_.options_.tokens_per_turn);
 }
 
-Result<void> Collector::Iteration::finish_action(int row) {
+Answered Collector::Iteration::act(int row) {
   auto& live = live_.at(row);
   auto words = live.action;
   if (!words.empty() && words.back() == owner_.tokenizer_.newline()) words.pop_back();
-  const std::string text = owner_.tokenizer_.decode(words);
-  live.record.turns.push_back({live.observation, text, "invalid", false, static_cast<int>(live.action.size())});
-  live.record.generated += static_cast<int>(live.action.size());
-  return after_turn(row, live.session->act(text));
+  std::string text = owner_.tokenizer_.decode(words);
+  auto reply = live.session->act(text);
+  return {row, std::move(text), std::move(reply)};
 }
 
-Result<void> Collector::Iteration::after_turn(int row, const Result<worlds::Reply>& reply) {
+// All worlds first, then all turns to the engine, then all next actions: each finds its own data in the cache. The
+// order of events is that of the rows either way. A rollout that a sibling's turn has stopped takes no turn of its own.
+Result<void> Collector::Iteration::report(const std::vector<int>& ended) {
+  std::vector<Answered> answers;
+  answers.reserve(ended.size());
+  for (const int row : ended)
+    if (live_.count(row) > 0) answers.push_back(act(row));
+  for (const auto& answered : answers)
+    if (live_.count(answered.row) > 0)
+      if (auto done = after_turn(answered); !done) return done;
+  for (const auto& answered : answers)
+    if (const auto found = live_.find(answered.row); found != live_.end() && found->second.goes_on)
+      if (auto done = next_turn(answered.row); !done) return done;
+  return {};
+}
+
+Result<void> Collector::Iteration::after_turn(const Answered& answered) {
+  const auto& [row, text, reply] = answered;
   auto& live = live_.at(row);
+  live.record.turns.push_back({live.observation, text, "invalid", false, static_cast<int>(live.action.size())});
+  live.record.generated += static_cast<int>(live.action.size());
   if (!reply) return end(row, Status::Error, std::nullopt, reply.error().what);
   auto& turn = live.record.turns.back();
   turn.action = reply->action;
@@ -268,13 +293,14 @@ Result<void> Collector::Iteration::after_turn(int row, const Result<worlds::Repl
   }
   if (auto done = ask_host(ref.group); !done) return done;
   const auto found = live_.find(row);
-  if (found == live_.end() || found->second.held) return {};
-  return next_turn(row);
+  if (found != live_.end() && !found->second.held) found->second.goes_on = true;
+  return {};
 }
 
 // The world's answer becomes context and the next action begins.
 Result<void> Collector::Iteration::next_turn(int row) {
   auto& live = live_.at(row);
+  live.goes_on = false;
   auto context = observation_tokens(owner_.tokenizer_, live.observation);
   if (live.action.empty() || live.action.back() != owner_.tokenizer_.newline())
     context.insert(context.begin(), owner_.tokenizer_.newline());
