@@ -50,7 +50,8 @@ double binomial_pmf(std::int64_t k, std::int64_t n, double p) noexcept {
   if (k < 0 || k > n) return 0;
   // Boost divides by p on the way. Where 1 / p is no number, p^2 is 0 and (1 - p)^n is 1.
   if (p > 0 && p < std::numeric_limits<double>::min()) return k == 0 ? 1 : k == 1 ? static_cast<double>(n) * p : 0;
-  return quiet([&] { return bm::pdf(binomial(n, p), static_cast<double>(k)); });
+  const double found = quiet([&] { return bm::pdf(binomial(n, p), static_cast<double>(k)); });
+  return found > 1 ? 1 : found;  // by rounding
 }
 
 double binomial_cdf(std::int64_t k, std::int64_t n, double p) noexcept {

@@ -76,11 +76,11 @@ def chains():
         files.append("policy p\non loss of token t { set loss = " + opening * 120 + "t.logprob" + ")" * (120 * opening.count("(")) + " }\n")
     # What looks at what lets are made of must look at each once, and not let by let.
     doubling = "  let a0 = g.scored * 1.0\n" + "".join(f"  let a{i} = a{i - 1} + a{i - 1}\n" for i in range(1, 80))
-    files.append("policy p\non score of rollout r { set reward = r.raw_reward * 2 }\non finish of group g {\n" + doubling
+    files.append("policy p\non score of rollout r { set reward = r.reward * 2 }\non finish of group g {\n" + doubling
                  + "  when a79 > 1 then drop\n}\n")
     wide = "".join(f"  let a{i} = " + " + ".join([f"a{i - 1}"] * 990) + "\n" for i in range(1, 95))
     rules = "".join(f"  when a94 > {i} then drop\n" for i in range(1800))
-    files.append("policy p\non score of rollout r { set reward = r.raw_reward * 2 }\non finish of group g {\n  let a0 = g.scored * 1.0\n"
+    files.append("policy p\non score of rollout r { set reward = r.reward * 2 }\non finish of group g {\n  let a0 = g.scored * 1.0\n"
                  + wide + rules + "}\n")
     allots = "".join(f"  let e{i} = allot 8 rollouts over g in b.groups, n in 0..4 maximizing a94 * n\n" for i in range(1700))
     files.append("policy p\non wave of batch b {\n  let a0 = 1.0 * b.budget.rollouts.left\n" + wide + allots + "  stop\n}\n")

@@ -30,10 +30,22 @@ Memory memory_for(const Program& program, std::uint64_t seed) {
 
 namespace {
 
+void make_finite(std::vector<Cell>& cells) {
+  for (Cell& cell : cells) {
+    if (!std::isfinite(cell.real())) cell = Cell::undefined();
+  }
+}
+
 // A host that has no finite number has none at all; a column of a batch may hold others, and then means that.
-void make_finite(std::vector<Cell>& cells, const std::vector<lang::ReadKey>& keys) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].type.base == Base::Real && !std::isfinite(cells[i].real())) cells[i] = Cell::undefined();
+void make_finite(Memory& memory, const Program& program) {
+  const auto& reads = program.handlers.front().reads;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (reads[i].type.base == Base::Real && !std::isfinite(memory.reads[i].real())) memory.reads[i] = Cell::undefined();
+  }
+  for (std::size_t i = 0; i < program.states.size(); ++i) {
+    if (program.states[i].type.base != Base::Real) continue;
+    make_finite(memory.before[i]);
+    make_finite(memory.after[i]);
   }
 }
 
@@ -49,7 +61,7 @@ Engines::Engines(const Program& program, const Program& other)
 
 std::string Engines::difference(std::uint64_t seed, const std::function<void(const Answer&)>& see) const {
   Memory memory = memory_for(program_, seed);
-  make_finite(memory.reads, program_.handlers.front().reads);
+  make_finite(memory, program_);
   const std::size_t cells = random_scratch(seed);
   Scratch first(cells), second(cells), third(cells);
   const Answer expected = ask(*evaluator_, program_, memory, first);

@@ -63,11 +63,12 @@ class Maker {
     return hit;
   }
 
-  // What chance leaves out is in some program all the same: by seed one function, and one thing of `rare`.
+  // What chance leaves out is in some program all the same: in turn two functions, and one thing that is rare.
   void in_turn() {
+    const std::uint64_t turn = seed_ / 4 * 3 + seed_ % 4;  // every fourth seed is that of another kind (any_program)
     const auto functions = lang::builtins().size();
-    report(expression_.builtin(static_cast<int>(seed_ % functions), 2));
-    switch (seed_ / functions % 4) {
+    for (std::uint64_t i = 0; i < 2; ++i) report(expression_.builtin(static_cast<int>((2 * turn + i) % functions), 2));
+    switch (turn % 4) {
       case 0:
         report(expression_.allot(2));
         break;
