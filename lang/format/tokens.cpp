@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "common/stack.h"
+#include "lang/limits.h"
 #include "lang/words.h"
 
 namespace allot::lang::format {
@@ -32,7 +34,7 @@ class Reader {
       const std::size_t begin = at_;
       const TokenKind kind = advance(c);
       add(kind, begin);
-      if (kind == TokenKind::String && holes_) read_holes(begin + 1, at_);
+      if (kind == TokenKind::String && holes_ && depth_ < limits.depth && !stack_ends()) read_holes(begin + 1, at_);
     }
   }
 
@@ -77,11 +79,12 @@ class Reader {
     return TokenKind::Number;
   }
 
-  // To the closing quote, or to the end of the line; a hole may hold strings of its own.
+  // To the closing quote, or to the end of the line; a hole may hold strings of its own, however deep.
   TokenKind string() {
-    int holes = 0;
+    std::vector<int> open{0};  // holes of the string at hand, and of those around it
     for (++at_; at_ < text_.size() && peek() != '\n' && peek() != '\r'; ++at_) {
       const char c = peek();
+      int& holes = open.back();
       if (holes == 0 && c == '\\' && peek(1) != '\n' && peek(1) != '\r') {
         ++at_;
       } else if (holes == 0 && (c == '{' || c == '}') && peek(1) == c) {
@@ -90,18 +93,19 @@ class Reader {
         ++holes;
       } else if (c == '}' && holes > 0) {
         --holes;
-      } else if (c == '"' && holes == 0) {
-        ++at_;
-        return TokenKind::String;
+      } else if (c == '"' && holes > 0) {
+        open.push_back(0);
       } else if (c == '"') {
-        string();
-        --at_;
+        open.pop_back();
+        if (open.empty()) return ++at_, TokenKind::String;
       }
     }
     return TokenKind::String;
   }
 
+  // Deeper than the grammar goes, a string stays whole.
   void read_holes(std::size_t begin, std::size_t end) {
+    ++depth_;
     for (std::size_t i = begin; i < end; ++i) {
       if (text_[i] == '\\') {
         ++i;
@@ -111,6 +115,7 @@ class Reader {
         i = read_hole(i + 1, end);
       }
     }
+    --depth_;
     at_ = end_of_last_ = end;
   }
 
@@ -133,6 +138,7 @@ class Reader {
   std::size_t at_ = 0;
   std::size_t end_of_last_ = 0;
   int lines_ = 0;
+  int depth_ = 0;  // of strings within holes of strings
   std::vector<Token> tokens_;
 };
 

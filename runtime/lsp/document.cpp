@@ -34,7 +34,7 @@ Document::Document(std::string uri, std::string text)
 
 Json Document::range(Span span) const {
   const auto json = [](Position position) { return Json{{"line", position.line}, {"character", position.character}}; };
-  return {{"start", json(position_of(*source_, span.begin))}, {"end", json(position_of(*source_, span.end))}};
+  return {{"start", json(cursor_.at(*source_, span.begin))}, {"end", json(cursor_.at(*source_, span.end))}};
 }
 
 Json Document::location(Span span) const {

@@ -18,17 +18,22 @@ std::uint32_t begin_of(const lang::Source& source, std::string_view line) {
 
 }  // namespace
 
-Position position_of(const lang::Source& source, std::uint32_t offset) {
-  const int line = source.place(offset).line;
-  const std::string_view text = source.line(line);
-  const std::size_t within = std::min<std::size_t>(offset - std::min(offset, begin_of(source, text)), text.size());
-  Position position{line - 1, 0};
-  for (std::size_t at = 0; at < within;) {
-    const lang::CodePoint point = lang::code_point_at(text, at);
-    position.character += units(point);
-    at += static_cast<std::size_t>(point.bytes);
+Position PositionCursor::at(const lang::Source& source, std::uint32_t offset) {
+  const bool goes_on = line_.data() != nullptr && offset >= begin_ + within_ && offset <= begin_ + line_.size();
+  if (!goes_on) {
+    const int line = source.place(offset).line;
+    line_ = source.line(line);
+    begin_ = begin_of(source, line_);
+    within_ = 0;
+    position_ = {line - 1, 0};
   }
-  return position;
+  const std::size_t end = std::min<std::size_t>(offset - std::min(offset, begin_), line_.size());
+  while (within_ < end) {
+    const lang::CodePoint point = lang::code_point_at(line_, within_);
+    position_.character += units(point);
+    within_ += static_cast<std::size_t>(point.bytes);
+  }
+  return position_;
 }
 
 std::uint32_t offset_of(const lang::Source& source, Position position) {
