@@ -64,8 +64,8 @@ bool SwapMailbox::finished(const PostedSwap& swap, std::chrono::microseconds pat
 
 void SwapMailbox::tell(const SwapReport& report) {
   const std::lock_guard lock(mutex_);
+  if (told_.size() >= most_told && !told_.contains(report.ticket)) told_.erase(told_.begin());
   told_[report.ticket] = report;
-  if (told_.size() > most_told) told_.erase(told_.begin());
 }
 
 SwapReport SwapMailbox::outcome(int ticket) const {
