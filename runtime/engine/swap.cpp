@@ -45,7 +45,8 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   mailbox_.post(posted);
   do {
     // Where nothing is decided nobody else takes it.
-    if (std::unique_lock lock(mutex_, std::try_to_lock); lock) const Event event(*this, std::move(lock));
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock) const Event event(*this, std::move(lock));
   } while (!mailbox_.finished(posted, patience));
   mailbox_.leave(ticket);
   if (posted.prepared && posted.prepared->left) (void)write_down(*posted.prepared->left);  // tried again at the barrier
@@ -84,10 +85,8 @@ void LiveEngine::publish() {
   }
   active.saved = swaps_.saved;
   active.has_canary = swaps_.canary != nullptr;
-  active.in_iteration = in_iteration_;
   if (!swaps_.before.empty()) active.before = swaps_.before.back();
   active.prompts = offered_;
-  active.snapshot = snapshot_;
   mailbox_.publish(std::move(active));
 }
 

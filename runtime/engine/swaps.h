@@ -35,10 +35,8 @@ struct ActivePolicy {
   int number = 0;
   int saved = 0;                             // what a resumed run would come back to
   bool has_canary = false;
-  bool in_iteration = false;
   std::optional<Replaced> before;            // the latest
   std::shared_ptr<const std::vector<std::string>> prompts;  // offered in this iteration
-  std::shared_ptr<const std::string> snapshot;              // of the latest barrier
 };
 
 // All of a swap that takes time.
