@@ -87,7 +87,7 @@ std::unique_ptr<LiveEngine> engine_of(const std::string& text, int slots, const 
   return engine_of(settings_of(slots, run), *std::move(policy));
 }
 
-double Slot::step() {
+double SlotClient::step() {
   const auto begin = Clock::now();
   const bool ends = turn_ == turns;
   auto orders = ends ? engine_.ended({group_, sample_}, {Status::Completed, 1.0, std::nullopt, "", ""})
@@ -104,7 +104,7 @@ double Slot::step() {
   return took;
 }
 
-Turn Slot::turn() const {
+Turn SlotClient::turn() const {
   Turn made;
   made.action = turn_ % 2 == 0 ? "look" : "go";
   made.tokens = 1;

@@ -38,9 +38,9 @@ std::unique_ptr<LiveEngine> engine_of(const Settings& settings, std::shared_ptr<
 std::unique_ptr<LiveEngine> engine_of(const std::string& text, int slots, const std::filesystem::path& run = {});
 
 // Drives one slot: two rollouts of `turns` turns, again and again with the groups that it is refilled with.
-class Slot {
+class SlotClient {
  public:
-  Slot(LiveEngine& engine, int group) : engine_(engine), group_(group) {}
+  SlotClient(LiveEngine& engine, int group) : engine_(engine), group_(group) {}
 
   // One event; the seconds it took.
   double step();

@@ -74,7 +74,7 @@ Measured under_load(const std::vector<std::shared_ptr<Policy>>& cached, double r
   const auto begin = Clock::now();
   for (int i = 0; i < threads; ++i) {
     workers.emplace_back([&, i] {
-      Slot slot(*engine, orders->start[static_cast<std::size_t>(i)].group);
+      SlotClient slot(*engine, orders->start[static_cast<std::size_t>(i)].group);
       while (!stop) took[static_cast<std::size_t>(i)].add(slot.step());
     });
   }
@@ -196,7 +196,7 @@ double events_a_second(const std::shared_ptr<Policy>& policy, int threads, bool 
     std::vector<std::jthread> clients;
     for (const auto& [engine, group] : groups) {
       clients.emplace_back([&, engine = engine, group = group] {
-        Slot slot(*engine, group);
+        SlotClient slot(*engine, group);
         std::int64_t own = 0;
         for (; !stop; ++own) {
           slot.step();

@@ -41,21 +41,21 @@ int memory(const std::vector<std::string>& words) {
   for (int i = 1; i <= swaps; ++i) {
     auto orders = engine->begin_iteration(i, names);
     if (!orders) fail(orders.error().text());
-    std::vector<Slot> slots;
+    std::vector<SlotClient> slots;
     for (const Start& start : orders->start) slots.emplace_back(*engine, start.group);
     const auto step = [&](int count) {
       for (int event = 0; event < count; ++event) {
-        for (Slot& slot : slots) slot.step(), ++events;
+        for (SlotClient& slot : slots) slot.step(), ++events;
       }
     };
-    step(Slot::events / 2);
+    step(SlotClient::events / 2);
     SwapRequest request;
     request.text = text_of(policy_text(20, i));
     request.expected = engine->policy_hash();
     const SwapReport report = engine->swap(request);
     if (report.outcome != SwapOutcome::Active) fail(report.reason);
     slowest = std::max(slowest, report.seconds);
-    step(Slot::events - Slot::events / 2);
+    step(SlotClient::events - SlotClient::events / 2);
     if (auto ended = engine->end_iteration(); !ended) fail(ended.error().text());
     if (i * parts / swaps != (i - 1) * parts / swaps) {
       megabytes.push_back(resident_mib());
