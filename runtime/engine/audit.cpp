@@ -169,9 +169,9 @@ void Audit::append(std::string record) {
   if (on()) impl_->append(std::move(record));
 }
 
-void Audit::version(int iteration, int number, const Policy& policy) {
+void Audit::version(int iteration, int number, std::string_view policy) {
   if (!on()) return;
-  impl_->record("version", iteration).member("v", number).key("policy").raw(dump(policy_record(policy)));
+  impl_->record("version", iteration).member("v", number).key("policy").raw(policy);
   impl_->write();
 }
 

@@ -46,7 +46,8 @@ class Audit {
   // The text of one JSON object with `k` and `it`.
   void append(std::string record);
   // A policy that may answer from here on, under this number; the one in the record `run` has 0.
-  void version(int iteration, int number, const Policy& policy);
+  // `policy`: policy_record_text().
+  void version(int iteration, int number, std::string_view policy);
   void resumed(int iteration);
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);

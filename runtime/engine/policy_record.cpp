@@ -10,6 +10,7 @@
 
 #include "lang/compose/library.h"
 #include "runtime/engine/answer_text.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
@@ -108,6 +109,8 @@ Json policy_record(const Policy& policy) {
   json["handlers"] = std::move(handlers);
   return json;
 }
+
+std::string policy_record_text(const Policy& policy) { return dump(policy_record(policy)); }
 
 Cell read_cell(const Json& json, const lang::Type& type) {
   if (json.is_null()) return Cell::undefined();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
+#include "runtime/engine/policy_record.h"
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
@@ -73,7 +74,7 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
   swaps_.before.clear();
   for (const SavedVersions::Before& before : saved.before) {
     auto text = kept_text(settings_.run_folder, before.hash);
-    if (text) swaps_.before.push_back({before.number, before.hash, Origin{*std::move(text), before.parameters}, nullptr});
+    if (text) swaps_.before.push_back({before.number, before.hash, std::make_shared<const Origin>(Origin{*std::move(text), before.parameters}), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
   swaps_.current = std::move(current);
@@ -81,10 +82,10 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
   if (swaps_.canary) {
     swaps_.share = saved.canary->share;
     swaps_.by_iteration = ranks(swaps_.canary->program()) || ranks(swaps_.current->program());
-    audit_.version(next_iteration, swaps_.canary->number, *swaps_.canary->policy);
+    audit_.version(next_iteration, swaps_.canary->number, policy_record_text(*swaps_.canary->policy));
   }
   if (!swaps_.current) return {};
-  if (swapped) audit_.version(next_iteration, swaps_.current->number, *swaps_.current->policy);
+  if (swapped) audit_.version(next_iteration, swaps_.current->number, policy_record_text(*swaps_.current->policy));
   enter(swaps_.current);
   ledger_ = Ledger(policy_->program(), policy_->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   store_ = StateStore(policy_->program());

@@ -39,7 +39,7 @@ int LiveEngine::replay_age() const {
   return replay_age_;
 }
 std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const std::vector<int> handlers = judge_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
   if (handlers.empty()) return nullptr;
   if (!token_loss_) {
@@ -86,7 +86,7 @@ double or_nan(std::optional<double> value) { return value.value_or(std::numeric_
 // A group's handler sees all of its rollouts, those that are not trained on without an advantage; what it sets for
 // those is ignored.
 Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
@@ -124,7 +124,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
 }
 
 Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
