@@ -264,6 +264,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
     if (group->closed) group->version.reset();
   }
   take_waiting_swap();
+  swaps_.since_barrier = false;
   enter(swaps_.current);
   snapshot_ = std::make_shared<const std::string>(make_snapshot());
   swaps_.saved = swaps_.current ? swaps_.current->number : 0;

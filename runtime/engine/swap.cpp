@@ -37,6 +37,9 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   SwapReport report;
   report.by = request.back ? "rollback" : request.by;
+  report.now = request.now;
+  report.canary = request.canary;
+  report.back = request.back;
   Against against;
   {
     const std::lock_guard lock(mutex_);
@@ -152,6 +155,9 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, S
   if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
     return refuse({"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"});
   }
+  if (request.back && swaps_.canary) {
+    return refuse({"A canary came meanwhile.", "a rollback takes back what came last: ask again where that is wanted"});
+  }
   const auto overrides = [](const Version& version) {
     return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
   };
@@ -233,6 +239,7 @@ void LiveEngine::take_waiting_swap() {
 void LiveEngine::record(SwapReport& report) {
   if (report.outcome != SwapOutcome::Waiting) swaps_.told[report.ticket] = report;
   while (swaps_.told.size() > most_told) swaps_.told.erase(swaps_.told.begin());
+  if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   audit_.append(swap_record(report));
 }
 

@@ -125,7 +125,9 @@ std::optional<Error> LiveEngine::take_memory(const Prepared& prepared, SwapRepor
 void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<const std::string> state) {
   Replaced replaced{version.number, version.hash(), std::nullopt, nullptr};
   if (version.policy->origin() != nullptr) replaced.origin = *version.policy->origin();
-  if (settings_.run_folder.empty()) {
+  if (elsewhere_) {
+    elsewhere_->keep_state(version.number, std::move(state));
+  } else if (settings_.run_folder.empty()) {
     for (Replaced& earlier : swaps_.before) earlier.state.reset();  // one at a time: it may be large
     replaced.state = std::move(state);
   } else if (auto kept = keep_state(settings_.run_folder, version.number, *state); !kept) {
@@ -146,7 +148,11 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Pre
   audit_.version(report.iteration, next->number, *next->policy);
   if (request.back) {
     swaps_.before.pop_back();
-    if (!settings_.run_folder.empty()) (void)keep_state(settings_.run_folder, swaps_.current->number, *state);
+    if (elsewhere_) {
+      elsewhere_->keep_state(swaps_.current->number, std::move(state));
+    } else if (!settings_.run_folder.empty()) {
+      (void)keep_state(settings_.run_folder, swaps_.current->number, *state);
+    }
   } else {
     keep_replaced(*swaps_.current, std::move(state));
   }
@@ -157,6 +163,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Pre
   auto old = std::exchange(swaps_.current, next);
   if (!in_iteration_) {
     enter(next);
+    swaps_.since_barrier = true;
     snapshot_ = std::make_shared<const std::string>(make_snapshot());
     swaps_.saved = next->number;
   }

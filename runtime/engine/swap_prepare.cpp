@@ -11,6 +11,8 @@ namespace allot::engine {
 
 // The policy that comes, with the parameters that were given for the run and those that come with the request.
 Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& request, const Against& against) const {
+  const Error first{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
+  if (request.back && !against.before) return first;
   if (request.policy) return request.policy;
   const auto given = [](const Policy& policy) {
     return policy.origin() != nullptr ? policy.origin()->parameters : std::map<std::string, std::string>();
@@ -18,9 +20,6 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
   PolicyText text = request.text;
   std::map<std::string, std::string> parameters = given(*against.current->policy);
   if (request.back) {
-    if (!against.before) {
-      return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
-    }
     if (!against.before->origin) {
       return Error{fmt::format("The text of the version before, {}, was not kept.", against.before->hash.substr(0, 12)),
                    "swap to its file instead"};
@@ -72,7 +71,7 @@ Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, con
   Prepared prepared{std::make_shared<Version>(0, *std::move(policy)), nullptr, -1};
   if (request.back) prepared.back_to = against.before->number;
   if (!request.back || *request.back == StateOf::Now) return prepared;
-  prepared.then = against.before->state;
+  prepared.then = elsewhere_ ? elsewhere_->state(against.before->number) : against.before->state;
   if (prepared.then) return prepared;
   if (settings_.run_folder.empty()) {
     return Error{"The state of then was not kept.", "roll back with the state of now"};
