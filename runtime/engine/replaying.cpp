@@ -68,6 +68,7 @@ LossTally tally_of(const Json& record) {
 // The versions of the run by number and hash, as the journal has them, and what was remembered when each was replaced.
 class JournalVersions : public KeptVersions {
  public:
+  explicit JournalVersions(std::filesystem::path run) : run_(std::move(run)) {}
   void add(int number, const Json& record) { policies_.insert_or_assign(std::pair(number, record.at("hash").get<std::string>()), record); }
 
   Result<std::shared_ptr<Policy>> policy(int number, const std::string& hash) override {
@@ -77,11 +78,14 @@ class JournalVersions : public KeptVersions {
   }
   void keep_state(int number, std::shared_ptr<const std::string> snapshot) override { states_[number] = std::move(snapshot); }
   std::shared_ptr<const std::string> state(int number) const override {
-    const auto found = states_.find(number);
-    return found == states_.end() ? nullptr : found->second;
+    if (const auto found = states_.find(number); found != states_.end()) return found->second;
+    // Replaced between two iterations by a process that ended before it could write of it.
+    auto on_disk = kept_state(run_, number);
+    return on_disk ? std::make_shared<const std::string>(*std::move(on_disk)) : nullptr;
   }
 
  private:
+  std::filesystem::path run_;
   std::map<std::pair<int, std::string>, Json> policies_;
   std::map<int, std::shared_ptr<const std::string>> states_;
 };
@@ -94,7 +98,8 @@ struct Recorded {
 class Replayer {
  public:
   // `kept`: iterations at whose end the state is needed later.
-  explicit Replayer(std::set<int> kept) : kept_(std::move(kept)) {}
+  Replayer(const std::filesystem::path& run, std::set<int> kept)
+      : kept_(std::move(kept)), versions_(std::make_shared<JournalVersions>(run)) {}
 
   void read(const JournalLine& line) {
     if (failure_ || !result_.swapped.empty()) return;
@@ -301,7 +306,7 @@ class Replayer {
 
   std::set<int> kept_;
   std::map<int, std::string> states_;
-  std::shared_ptr<JournalVersions> versions_ = std::make_shared<JournalVersions>();
+  std::shared_ptr<JournalVersions> versions_;
   std::unique_ptr<LiveEngine> engine_;
   double clock_ = 0;
   std::optional<LoggedIteration> events_;
@@ -325,11 +330,13 @@ Result<ReplayResult> replay_run(const std::filesystem::path& run_folder) {
       if (record.at("k") == "resume") kept.insert(record.at("it").get<int>() - 1);
     });
     if (!looked) return looked.error();
-    Replayer replayer(std::move(kept));
+    Replayer replayer(run_folder, std::move(kept));
     auto problems = read_lines(folder, [&](const JournalLine& line) { replayer.read(line); });
     if (!problems) return problems.error();
-    if (replayer.failure()) return *replayer.failure();
-    return replayer.result(*problems);
+    ReplayResult result = replayer.result(*problems);
+    // After a difference the rest may not be playable: it is the difference that is told.
+    if (replayer.failure() && !result.first) return *replayer.failure();
+    return result;
   } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it
     return Error{fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what()),
                  "read it with the program that wrote it"};
