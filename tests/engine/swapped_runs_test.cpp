@@ -265,7 +265,7 @@ TEST_CASE("runs that were swapped, rolled back and resumed at random moments pla
   Seen seen;
   std::set<int> flipped;
   std::int64_t swaps = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     INFO("seed " << seed);
     const Folder folder;
     Run run(seed, folder, seen);
@@ -293,14 +293,14 @@ TEST_CASE("runs that were swapped, rolled back and resumed at random moments pla
     CHECK(differs->differing == 1);
   }
   // Everything that was meant to happen did.
-  CHECK(swaps > 100);
+  CHECK(swaps > 60);
   CHECK(flipped.size() > 3);
-  for (const char* const outcome : {"active", "waiting", "canary", "unchanged", "refused"}) CHECK(seen.outcomes[outcome] > 5);
-  CHECK(seen.rollbacks > 10);
+  for (const char* const outcome : {"active", "waiting", "canary", "unchanged", "refused"}) CHECK(seen.outcomes[outcome] > 3);
+  CHECK(seen.rollbacks > 5);
   CHECK(seen.back_then > 3);
   CHECK(seen.now > 3);
   CHECK(seen.taken_back > 3);
   CHECK(seen.between > 20);
-  CHECK(seen.resumed > 10);
-  CHECK(seen.resumed_after_swap > 3);
+  CHECK(seen.resumed > 5);
+  CHECK(seen.resumed_after_swap > 1);
 }
