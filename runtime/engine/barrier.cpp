@@ -269,6 +269,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
   }
   take_waiting_swap();
   keep_states();
+  swaps_.since_barrier = false;
   enter(swaps_.current);
   snapshot_ = std::make_shared<const std::string>(make_snapshot());
   swaps_.saved = swaps_.current ? swaps_.current->number : 0;

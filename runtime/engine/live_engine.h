@@ -26,6 +26,7 @@
 #include "runtime/engine/tallies.h"
 #include "runtime/engine/trust.h"
 #include "runtime/engine/version.h"
+#include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
 
@@ -67,6 +68,11 @@ class LiveEngine final : public Engine {
 
   // For a replay: the journal's records, from now on, as texts of JSON objects.
   void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
+
+  // … where versions come from and what was remembered under them goes to, in place of the run folder; and how the host
+  // used the loss of tokens in the iteration that is about to end.
+  void keep_versions_with(std::shared_ptr<KeptVersions> kept) { elsewhere_ = std::move(kept); }
+  void losses_were(LossTally tally) { losses_ = std::move(tally); }
 
   // For scenarios: what is remembered, and every answer that concerns a group, as it is given.
   StateStore& state() { return store_; }
@@ -202,7 +208,7 @@ class LiveEngine final : public Engine {
   void keep_states();
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
-  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration);
+  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration, const std::string& state);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
   const lang::Program& program_of(const LiveGroup& group) const;
@@ -252,6 +258,8 @@ class LiveEngine final : public Engine {
   std::shared_ptr<const std::vector<std::string>> offered_ = std::make_shared<const std::vector<std::string>>();
   std::vector<std::string> unused_;
   std::shared_ptr<TokenLoss> token_loss_;  // of this iteration
+  std::optional<LossTally> losses_;        // what came of it
+  std::shared_ptr<KeptVersions> elsewhere_;  // null outside of replays
   double last_event_ = 0;  // by now()
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;

@@ -41,7 +41,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
   const Event event(*this);
   auto read = read_snapshot(state, {});
   if (!read) return read.error();
-  if (auto restored = restore_versions(read->policy_hash, read->versions, read->iteration + 1); !restored) return restored;
+  if (auto restored = restore_versions(read->policy_hash, read->versions, read->iteration + 1, state); !restored) return restored;
   iteration_ = read->iteration;
   next_group_ = read->next_group;
   groups_.clear();

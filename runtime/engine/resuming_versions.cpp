@@ -21,6 +21,7 @@ SavedVersions LiveEngine::saved_versions() const {
   if (!swaps_.current) return saved;
   saved.number = swaps_.current->number;
   saved.next_number = swaps_.next_number;
+  saved.since_barrier = swaps_.since_barrier;
   saved.parameters = parameters_of(*swaps_.current);
   if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
   for (const Replaced& replaced : swaps_.before) {
@@ -32,6 +33,11 @@ SavedVersions LiveEngine::saved_versions() const {
 
 Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std::string& hash,
                                                           const std::map<std::string, std::string>& parameters) const {
+  if (elsewhere_) {
+    auto policy = elsewhere_->policy(number, hash);
+    if (!policy) return policy.error();
+    return std::make_shared<Version>(number, *std::move(policy));
+  }
   auto text = kept_text(settings_.run_folder, hash);
   if (!text) return text.error();
   auto policy = load_policy(*text, parameters);
@@ -49,7 +55,8 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
 }
 
 // The version that was active, whatever the run began with.
-Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration) {
+Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration,
+                                          const std::string& state) {
   const std::string own = swaps_.current ? swaps_.current->hash() : "";
   const bool swapped = saved.number != 0;
   if (!swapped && hash != own) {
@@ -69,10 +76,13 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration);
+  audit_.resumed(next_iteration, saved.since_barrier ? std::string_view(state) : "");
   swaps_.waiting.reset();
+  swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
   for (const SavedVersions::Before& before : saved.before) {
+    if (elsewhere_) swaps_.before.push_back({before.number, before.hash, Origin{{}, before.parameters}, nullptr});
+    if (elsewhere_) continue;
     auto text = kept_text(settings_.run_folder, before.hash);
     if (text) swaps_.before.push_back({before.number, before.hash, std::make_shared<const Origin>(Origin{*std::move(text), before.parameters}), nullptr});
   }

@@ -38,6 +38,7 @@ int LiveEngine::replay_age() const {
   const std::lock_guard lock(mutex_);
   return replay_age_;
 }
+
 std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
   const Event event(*this);
   const std::vector<int> handlers = judge_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
@@ -48,21 +49,23 @@ std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
   return token_loss_;
 }
 
-// Tokens are too many to be told of one by one: the journal has the first fault, metrics have the counts.
+// Tokens are too many to be told of one by one: the journal has how often each rule answered, and the first fault.
 void LiveEngine::note_losses() {
-  if (!token_loss_) return;
-  tallies_.loss_tokens = token_loss_->asked();
-  tallies_.loss_faults = token_loss_->faults();
+  if (token_loss_) losses_ = token_loss_->tally();
+  if (!losses_) return;
+  tallies_.loss_tokens = losses_->asked;
+  tallies_.loss_faults = losses_->faults;
+  audit_.losses(iteration_, version_->number, *losses_);
   if (tallies_.loss_faults > 0) {
-    const std::string text = fmt::format("{} tokens took the trainer's own loss: {}", tallies_.loss_faults, token_loss_->first_fault());
+    const std::string text = fmt::format("{} tokens took the trainer's own loss: {}", tallies_.loss_faults, losses_->first_fault);
     messages_.push_back("fault: " + text);
     if (settings_.stop_on_fault) {
       fatal_ = Error{"The policy faulted: " + text + ".", "the run stops on a fault, as it was told to"};
     }
   }
   token_loss_.reset();
+  losses_.reset();
 }
-
 
 namespace {
 

@@ -153,6 +153,9 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
     return refuse({"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"});
   }
+  if (request.back && swaps_.canary) {
+    return refuse({"A canary came meanwhile.", "a rollback takes back what came last: ask again where that is wanted"});
+  }
   const auto overrides = [](const Version& version) {
     return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
   };
@@ -234,6 +237,7 @@ void LiveEngine::take_waiting_swap() {
 // Told to whoever asks for the ticket, and written to the journal.
 void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
+  if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   audit_.append(swap_record(report));
 }
 

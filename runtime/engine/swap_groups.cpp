@@ -183,6 +183,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   auto old = std::exchange(swaps_.current, next);
   if (!in_iteration_) {
     enter(next);
+    swaps_.since_barrier = true;
     snapshot_ = std::make_shared<const std::string>(make_snapshot());
     swaps_.saved = next->number;
   }

@@ -72,10 +72,9 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
   prepared.version = std::make_shared<Version>(0, *std::move(policy));
   if (request.back) prepared.back_to = active.before->number;
   if (!request.back || *request.back == StateOf::Now) return prepared;
-  if (active.before->state) {
-    prepared.then = active.before->state->snapshot;
-    return prepared;
-  }
+  if (elsewhere_) prepared.then = elsewhere_->state(active.before->number);
+  if (active.before->state) prepared.then = active.before->state->snapshot;
+  if (prepared.then) return prepared;
   if (settings_.run_folder.empty()) {
     return Error{"The state of then was not kept.", "roll back with the state of now"};
   }
@@ -87,6 +86,7 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
 
 // Into the run folder. By who asked for the swap, or else at the barrier.
 Result<void> LiveEngine::write_down(StateThen& state) const {
+  if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
   if (settings_.run_folder.empty() || state.on_disk) return {};
   auto kept = keep_state(settings_.run_folder, state.version, *state.snapshot);
   state.on_disk = static_cast<bool>(kept);

@@ -58,6 +58,7 @@ struct Swaps {
   bool by_iteration = false;         // the canary takes whole batches
   std::vector<Replaced> before;      // the latest last
   int next_number = 1;
+  bool since_barrier = false;        // one was made that no barrier has written yet
   int saved = 0;                     // number of `current` in the latest snapshot
   int accepted = 0;                  // the latest ticket that was carried out or waits
   struct Waiting {
@@ -72,6 +73,7 @@ struct Swaps {
 struct SavedVersions {
   int number = 0;
   int next_number = 1;
+  bool since_barrier = false;  // no barrier wrote this snapshot: a swap came after it
   std::map<std::string, std::string> parameters;  // --set of the active version
   struct Canary {
     int number = 0;
