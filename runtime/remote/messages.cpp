@@ -243,7 +243,7 @@ void put_rollouts(JsonText& text, const std::vector<engine::RolloutRef>& rollout
 }
 
 void begin_request(JsonText& text, std::uint64_t number, std::uint64_t seen, Ask ask) {
-  text.begin_object().member("n", number).member("seen", seen).member("call", name(ask));
+  text.begin_object().member("q", number).member("seen", seen).member("call", name(ask));
 }
 
 std::string to_text(const Greeting& greeting) {
@@ -274,10 +274,11 @@ Welcome read_welcome(std::string_view text) {
 Request read_request(std::string_view text) {
   const Json json = Json::parse(text);
   Request request;
+  if (!json.contains("q") && !json.contains("seen") && !json.contains("bye")) refuse("nothing that is known");
   if (json.contains("bye")) request.ask = Ask::Bye;
   if (json.contains("seen")) request.seen = counter(json.at("seen"));
-  if (!json.contains("n")) return request;
-  request.number = counter(json.at("n"));
+  if (!json.contains("q")) return request;
+  request.number = counter(json.at("q"));
   const auto ask = std::find(asks.begin(), asks.end(), json.at("call").get<std::string>());
   if (request.number == 0 || ask == asks.end()) refuse("no such request");
   request.ask = static_cast<Ask>(ask - asks.begin());
@@ -298,7 +299,7 @@ Request read_request(std::string_view text) {
 std::string to_text(const Answer& answer) {
   JsonText text;
   text.begin_object().member("m", answer.serial);
-  if (answer.number > 0) text.member("n", answer.number);
+  if (answer.number > 0) text.member("q", answer.number);
   text.key("orders");
   put_orders(text, answer.orders);
   if (answer.error) put_error(text, *answer.error);
@@ -317,7 +318,7 @@ Answer read_answer(std::string_view text) {
   const Json json = Json::parse(text);
   Answer answer;
   answer.serial = counter(json.at("m"));
-  if (json.contains("n")) answer.number = counter(json.at("n"));
+  if (json.contains("q")) answer.number = counter(json.at("q"));
   answer.orders = read_orders(json.at("orders"));
   answer.error = read_error(json);
   if (json.contains("report")) answer.report = read_report(json.at("report"));

@@ -1,8 +1,8 @@
 // What client and server say to each other, as JSON. Events are written and read as in the journal (engine/event_log.h).
 //
 //   greeting  {"allot":1,"client":ID,"seen":M}        answered by {"allot":1,"engine":ID,"last":N}, or by an error
-//   request   {"n":N,"seen":M,"call":"events",…}      N counts the requests of a client
-//   answer    {"m":M,"n":N,"orders":{…},…}            M counts what was sent to a client
+//   request   {"q":N,"seen":M,"call":"events",…}      N counts the requests of a client
+//   answer    {"m":M,"q":N,"orders":{…},…}            M counts what was sent to a client
 //   orders    {"m":M,"orders":{…}}                    unasked, since somebody else's event led to them
 //   seen      {"seen":M}                              everything up to M has come
 //   goodbye   {"bye":true}

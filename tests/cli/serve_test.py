@@ -44,9 +44,9 @@ class Client:
 
     def ask(self, call, **members):
         self.numbers += 1
-        self.say(**dict(n=self.numbers, seen=0, call=call) | members)
+        self.say(**dict(q=self.numbers, seen=0, call=call) | members)
         answer = self.hear()
-        assert answer["n"] == self.numbers
+        assert answer["q"] == self.numbers
         return answer
 
 

@@ -251,7 +251,6 @@ on finish of group g { when g.scored < 2 then drop, refill otherwise train }
       }
       closed = closed || orders.batch_closed;
     };
-    // A rollout is a given worker's; where that was killed, another starts it again only if nobody had it.
     const auto worker_of = [&](const RolloutRef& ref) -> Worker& {
       return workers[static_cast<std::size_t>(ref.group + ref.sample) % workers.size()];
     };
@@ -259,10 +258,12 @@ on finish of group g { when g.scored < 2 then drop, refill otherwise train }
     const std::uint64_t moment = random() % 40;
     for (std::uint64_t event = 0; !closed; ++event) {
       REQUIRE(event < 5000);
-      if (event == moment) {
+      if (event == moment) {  // in the middle of a call, where one of its rollouts can take a turn
         Worker& victim = workers[random() % workers.size()];
-        if (!live.empty()) victim.tell(turn_line(live[0].ref, look()));  // its answer is never read
-        if (!live.empty() && &worker_of(live[0].ref) == &victim) ++live[0].turns;
+        const auto called = std::find_if(live.begin(), live.end(), [&](const Live& each) {
+          return &worker_of(each.ref) == &victim && each.turns > 0 && !each.held;
+        });
+        if (called != live.end()) victim.tell(turn_line(called->ref, look()));
         victim.kill();
         ++killed;
       }
@@ -277,7 +278,7 @@ on finish of group g { when g.scored < 2 then drop, refill otherwise train }
       }
       const std::size_t chosen = random() % live.size();
       const Live mine = live[chosen].held ? *next : live[chosen];
-      if (!worker_of(mine.ref).alive()) {  // it was never begun there: the leader gives it up
+      if (!worker_of(mine.ref).alive()) {  // it was never begun: the leader gives it up
         std::erase_if(live, [&](const Live& each) { return each.ref == mine.ref; });
         engine::Ending ending;
         ending.status = engine::Status::Aborted;

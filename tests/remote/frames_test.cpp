@@ -144,9 +144,9 @@ TEST_CASE("a request that no client sends is refused by an exception, whatever i
     return text.replace(at, from.size(), to);
   };
   const std::vector<std::string> bad = {
-      "", "null", "[]", "7", "{", std::string(1 << 20, '['), R"({"n":1})", R"({"n":0,"call":"end"})",
-      R"({"n":-1,"call":"end"})", R"({"n":1.5,"call":"end"})", R"({"n":1,"call":"what"})", R"({"n":1,"call":"begin","it":1e99,"prompts":[]})",
-      R"({"n":1,"call":"drive","rollouts":[[1]]})", R"({"n":1,"call":"drive","rollouts":{"a":1}})",
+      "", "null", "[]", "7", "{", std::string(1 << 20, '['), R"({"q":1})", R"({"q":0,"call":"end"})",
+      R"({"q":-1,"call":"end"})", R"({"q":1.5,"call":"end"})", R"({"q":1,"call":"what"})", R"({"q":1,"call":"begin","it":1e99,"prompts":[]})",
+      R"({"q":1,"call":"drive","rollouts":[[1]]})", R"({"q":1,"call":"drive","rollouts":{"a":1}})",
       with(R"("kinds":"Tem")", R"("kinds":"Tex")"), with(R"("kinds":"Tem")", R"("kinds":"TTem")"),
       with(R"("n":[7])", R"("n":[1e300])"), with(R"("n":[7])", R"("n":[-7])"), with(R"("n":[7])", R"("n":[4294967297])"),
       with(R"("n":[7])", R"("n":7)"), with(R"("a":[0])", R"("a":[9])"), with(R"("g":[4,4])", R"("g":[4])"),
