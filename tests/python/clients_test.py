@@ -113,7 +113,7 @@ class Clients(unittest.TestCase):
 class Document(unittest.TestCase):
     def test_the_example_runs_and_prints_what_is_shown(self):
         text = (SOURCE / "docs" / "clients.md").read_text()
-        example = text.split("## An example\n")[1].split("\n## ")[0]
+        example = text.split("## An example\n")[1].split("\n## Who is told what")[0]
         with tempfile.TemporaryDirectory(prefix="allot_test_") as place:
             Path(place, "gate.allot").write_text(re.search(r"```allot\n(.*?)```", example, re.DOTALL).group(1))
             for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", example, re.DOTALL):
