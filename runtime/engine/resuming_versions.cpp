@@ -81,10 +81,10 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
   for (const SavedVersions::Before& before : saved.before) {
-    if (elsewhere_) swaps_.before.push_back({before.number, before.hash, Origin{{}, before.parameters}, nullptr});
-    if (elsewhere_) continue;
-    auto text = kept_text(settings_.run_folder, before.hash);
-    if (text) swaps_.before.push_back({before.number, before.hash, std::make_shared<const Origin>(Origin{*std::move(text), before.parameters}), nullptr});
+    auto text = elsewhere_ ? Result<PolicyText>(PolicyText{}) : kept_text(settings_.run_folder, before.hash);
+    if (!text) continue;
+    auto origin = std::make_shared<const Origin>(Origin{*std::move(text), before.parameters});
+    swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
   swaps_.current = std::move(current);

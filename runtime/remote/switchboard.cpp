@@ -67,6 +67,7 @@ void Switchboard::tell(int client, const engine::LoggedIteration& events, Answer
         break;
       case LoggedEvent::Kind::ShapeGroup: take(engine_.shape_group(event.batch), answer, to_shape); break;
       case LoggedEvent::Kind::Shape: take(engine_.shape(event.batch), answer, to_shape); break;
+      case LoggedEvent::Kind::Swap: break;  // the engine's own: no client tells of one
     }
   }
 }
