@@ -91,7 +91,10 @@ void tell_end(const ServeOptions& options, const remote::ServerCounts& counts) {
 
 Exit serve(const ServeOptions& options) {
   const sigset_t ends = block_signals();
-  auto listener = remote::listen_at(remote::socket_of(options.socket.empty() ? options.run : options.socket));
+  const bool elsewhere = !options.socket.empty();
+  const auto run_lock = elsewhere ? remote::lock_at(remote::socket_of(options.run)) : remote::Fd();
+  if (!run_lock) return complain(run_lock.error()), Exit::Misuse;
+  auto listener = remote::listen_at(remote::socket_of(elsewhere ? options.socket : options.run));
   if (!listener) return complain(listener.error()), Exit::Misuse;
   const auto refused = [&](const Error& error) {
     std::error_code ignored;

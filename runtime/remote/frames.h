@@ -9,7 +9,7 @@
 
 namespace allot::remote {
 
-constexpr std::size_t frame_limit = 16 << 20;  // bytes of a text
+constexpr std::size_t frame_limit = 256 << 20;  // bytes of a text: a state of a million prompts fits
 
 std::string frame(std::string_view text);
 

@@ -30,6 +30,7 @@ struct Peer {
   };
   std::deque<Sent> unseen;
   std::size_t unseen_bytes = 0;
+  std::size_t last_answer = 0;  // bytes; may be large, and whoever asked for it waits for it
 
   void keep(std::uint64_t number, std::string frame) {
     unseen_bytes += frame.size();

@@ -202,14 +202,14 @@ class Server::Loop {
   void send(Peer& peer, Answer answer) {
     answer.serial = ++peer.serial;
     std::string framed = frame(to_text(answer));
+    if (answer.number > 0) peer.last_answer = framed.size();
     if (peer.connection != nullptr) {
       peer.connection->out += framed;
       flush(*peer.connection);
     }
     peer.keep(answer.serial, std::move(framed));
-    const bool stuck = peer.unseen_bytes > settings_.buffer_limit ||
-                       (peer.connection != nullptr && peer.connection->unwritten() > settings_.buffer_limit);
-    if (stuck) full_.push_back(&peer);
+    const std::size_t most = settings_.buffer_limit + peer.last_answer;
+    if (peer.unseen_bytes > most || (peer.connection != nullptr && peer.connection->unwritten() > most)) full_.push_back(&peer);
   }
 
   void deliver() {

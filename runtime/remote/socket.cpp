@@ -67,18 +67,24 @@ Error cannot_listen(const fs::path& path) {
 
 }  // namespace
 
-Result<Listener> listen_at(const fs::path& path) {
+Result<Fd> lock_at(const fs::path& path) {
   std::error_code failure;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
+  Fd lock(::open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return cannot_listen(path);
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return cannot_listen(path);
+  return Error{fmt::format("Another engine is served at {}.", path.string()),
+               "a run has one engine: connect to it, or end its process and those that it forked"};
+}
+
+Result<Listener> listen_at(const fs::path& path) {
+  auto lock = lock_at(path);
+  if (!lock) return lock.error();
   Listener made;
   made.path = path;
-  made.lock = Fd(::open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!made.lock) return cannot_listen(path);
-  if (::flock(made.lock.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return cannot_listen(path);
-    return Error{fmt::format("Another engine is served at {}.", path.string()),
-                 "a run has one engine: connect to it, or end its process and those that it forked"};
-  }
+  made.lock = *std::move(lock);
+  std::error_code failure;
   fs::remove(path, failure);  // of a process that was killed: we have its lock
   auto address = address_of(path);
   if (!address) return address.error();

@@ -41,6 +41,8 @@ struct Listener {
   Fd lock;
   Fd socket;
 };
+// The lock alone, for a run whose socket is elsewhere.
+Result<Fd> lock_at(const std::filesystem::path& path);
 Result<Listener> listen_at(const std::filesystem::path& path);
 
 // Does not wait: an error where nobody listens, or where those before us were not taken up yet.

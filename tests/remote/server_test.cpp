@@ -327,6 +327,22 @@ TEST_CASE("a client that does not read is dropped, and nobody waits for it") {
   CHECK(server->counts().aborted == 1);
 }
 
+TEST_CASE("an answer that is asked for may be larger than the buffer") {
+  const Folder folder;
+  auto engine = engine_of("policy p\nstate seen: int per prompt = 0\non update of batch b { for each g in b.ended { "
+                          "remember seen[g.prompt] = seen[g.prompt] + 1 } }\n", settings(20, 1));
+  const auto server = serve(*engine, folder.path(), {.buffer_limit = 256});
+  const auto client = client_of(folder.path());
+  must(client->begin_iteration(0, engine::bench::prompts(20)));
+  for (int group = 0; group < 20; ++group) must(client->ended({group, 0}, scored(1)));
+  must(client->end_iteration());
+  const std::string state = client->save_state();
+  CHECK(state.size() > 2000);
+  CHECK(state == engine->save_state());
+  CHECK(client->restore(state));
+  CHECK(server->counts().slow == 0);
+}
+
 TEST_CASE("threads share a client, or have one each") {
   const Folder folder;
   auto engine = engine_of("", settings(8, 8));
