@@ -41,6 +41,9 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   PostedSwap posted{request, prepare(request, *mailbox_.active()), {}, asked};
   posted.report.ticket = ticket;
   posted.report.by = request.back ? "rollback" : request.by;
+  posted.report.now = request.now;
+  posted.report.canary = request.canary;
+  posted.report.back = request.back;
   if (posted.prepared) mailbox_.wait_for_later(ticket);
   mailbox_.post(posted);
   do {
