@@ -307,12 +307,14 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
   const Folder folder;
   const std::filesystem::path path = folder.path() / "engine.sock";
   std::mt19937_64 random(4);
-  const auto leader = client_of(folder.path(), 0.3, 0.5), worker = client_of(folder.path(), 0.3);
+  const auto worker = client_of(folder.path(), 0.3);
   int iteration = 0, killed = 0;
   double worst = 0;
   while (killed < 15) {
     Worker server = remote::test::served(path);
-    const auto moment = Clock::now() + std::chrono::milliseconds(1 + random() % 20);
+    const auto leader = client_of(folder.path(), 0.3, 0.5);  // who leads the run knows of no engine before this one
+    (void)worker->orders(0.2);
+    const auto moment = Clock::now() + std::chrono::milliseconds(1 + random() % 40);
     std::jthread killer([&] {
       std::this_thread::sleep_until(moment);
       server.signal(SIGKILL);
@@ -345,7 +347,6 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
     ++killed;
     // Of what was acknowledged nothing is lost: the next one goes on from there, or from one further, whose answer died.
     const Worker next = remote::test::served(path);
-    (void)leader->orders(0.2);
     (void)worker->orders(0.2);
     const auto fresh = client_of(folder.path(), 2);
     if (!fresh->begin_iteration(iteration, {"p0", "p1"})) {
