@@ -273,18 +273,23 @@ class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
   Event(LiveEngine& engine, std::unique_lock<std::mutex> lock) : engine_(engine), lock_(std::move(lock)) {
-    if (engine_.mailbox_.waits()) engine_.take_posted();
+    if (!engine_.mailbox_.waits()) return;
+    engine_.take_posted();
+    carried_out_ = true;
   }
   ~Event() {
     if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
+    lock_.unlock();
+    if (carried_out_) engine_.mailbox_.wake();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
  private:
   LiveEngine& engine_;
-  std::vector<std::shared_ptr<Version>> gone_;
-  std::unique_lock<std::mutex> lock_;  // last: it goes first
+  std::unique_lock<std::mutex> lock_;
+  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the lock
+  bool carried_out_ = false;
 };
 
 }  // namespace allot::engine

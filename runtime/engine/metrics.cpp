@@ -109,15 +109,16 @@ std::string rule_name(const lang::Program& program, const lang::Rule& rule) {
 }
 
 // `prefix` stands before the names of a version that is not the batch's.
-void add_policy(Metrics& metrics, const std::string& prefix, const lang::Program& program, const JudgeCounts& counts) {
+void add_policy(Metrics& metrics, const std::string& prefix, const lang::Program& program, const JudgeCounts& counts, Zeros zeros) {
+  const auto told = [&](std::int64_t count) { return count != 0 || zeros == Zeros::Told; };
   for (std::size_t h = 0; h < program.handlers.size(); ++h) {
     const std::vector<lang::Rule>& rules = program.handlers[h].rules;
     for (std::size_t r = 0; r < rules.size(); ++r) {
-      metrics[prefix + rule_name(program, rules[r])] += static_cast<double>(counts.rules[h][r]);
+      if (told(counts.rules[h][r])) metrics[prefix + rule_name(program, rules[r])] += static_cast<double>(counts.rules[h][r]);
     }
   }
   for (std::size_t w = 0; w < program.warnings.size(); ++w) {
-    metrics[prefix + "policy/" + program.warnings[w]] += static_cast<double>(counts.warned[w]);
+    if (told(counts.warned[w])) metrics[prefix + "policy/" + program.warnings[w]] += static_cast<double>(counts.warned[w]);
   }
 }
 
@@ -160,7 +161,7 @@ void add_trust(Metrics& metrics, const Trust& trust, const Tallies& tallies) {
 // The decisions of all versions together, and of each.
 void add_versions(Metrics& metrics, const std::vector<Version*>& versions, const Version& batch, const Metrics& retired) {
   metrics.insert(retired.begin(), retired.end());
-  for (const Version* const version : versions) add_version_metrics(metrics, *version);
+  for (const Version* const version : versions) add_version_metrics(metrics, *version, Zeros::Told);
   metrics["policy/version"] = batch.number;
   const std::string own = fmt::format("version/{}/", batch.number);
   Metrics plain;
@@ -182,12 +183,12 @@ void add_versions(Metrics& metrics, const std::vector<Version*>& versions, const
 
 }  // namespace
 
-void add_version_metrics(Metrics& metrics, const Version& version) {
+void add_version_metrics(Metrics& metrics, const Version& version, Zeros zeros) {
   const std::string prefix = fmt::format("version/{}/", version.number);
   const JudgeCounts& counts = version.judge.counts();
   metrics[prefix + "decisions"] += static_cast<double>(counts.decisions());
   metrics[prefix + "faults"] += static_cast<double>(counts.faults + counts.hit_faults);
-  add_policy(metrics, prefix, version.program(), counts);
+  add_policy(metrics, prefix, version.program(), counts, zeros);
   add_reports(metrics, prefix, version.program(), counts.reports);
 }
 

@@ -241,7 +241,7 @@ void LiveEngine::take_waiting_swap() {
 void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
   if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
-  audit_.append(swap_record(report));
+  if (audit_.on()) audit_.append(swap_record(report));
 }
 
 }  // namespace allot::engine

@@ -64,7 +64,7 @@ void LiveEngine::retire(std::shared_ptr<Version> version) {
   if (!version || version.use_count() > 1) return;
   if (version->judge.counts().decisions() > 0) {
     std::map<std::string, double> counts;
-    add_version_metrics(counts, *version);
+    add_version_metrics(counts, *version, Zeros::LeftOut);
     for (const auto& [name, value] : counts) {
       if (value != 0) retired_[name] += value;
     }

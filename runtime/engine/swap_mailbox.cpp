@@ -50,11 +50,8 @@ std::vector<PostedSwap*> SwapMailbox::take() {
 }
 
 void SwapMailbox::finish(PostedSwap& swap) {
-  {
-    const std::lock_guard lock(mutex_);
-    swap.done = true;
-  }
-  changed_.notify_all();
+  const std::lock_guard lock(mutex_);
+  swap.done = true;
 }
 
 bool SwapMailbox::finished(const PostedSwap& swap, std::chrono::microseconds patience) {

@@ -48,6 +48,8 @@ class SwapMailbox {
   bool waits() const { return waits_.load(std::memory_order_relaxed); }
   std::vector<PostedSwap*> take();
   void finish(PostedSwap& swap);
+  // Who waits for one that is finished, or else for a while. After the engine's lock: who is woken may take this core.
+  void wake() { changed_.notify_all(); }
   // Waits so long at most.
   bool finished(const PostedSwap& swap, std::chrono::microseconds patience);
 

@@ -21,6 +21,7 @@ std::string adopt_record(int iteration, int group, int from, int to, StatePlan::
 std::string swap_words(const nlohmann::ordered_json& record);
 
 // What a version decided, by the metrics' names: "version/3/decisions", "version/3/rule/12", …
-void add_version_metrics(std::map<std::string, double>& metrics, const Version& version);
+enum class Zeros { Told, LeftOut };
+void add_version_metrics(std::map<std::string, double>& metrics, const Version& version, Zeros zeros);
 
 }  // namespace allot::engine
