@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "lang/limits.h"
 #include "lang/words.h"
 
 namespace allot::lang::format {
@@ -32,7 +33,10 @@ class Reader {
       const std::size_t begin = at_;
       const TokenKind kind = advance(c);
       add(kind, begin);
-      if (kind == TokenKind::String && holes_) read_holes(begin + 1, at_);
+      if (kind != TokenKind::String || !holes_ || depth_ == limits.depth) continue;  // no policy nests deeper
+      ++depth_;
+      read_holes(begin + 1, at_);
+      --depth_;
     }
   }
 
@@ -77,11 +81,12 @@ class Reader {
     return TokenKind::Number;
   }
 
-  // To the closing quote, or to the end of the line; a hole may hold strings of its own.
+  // To the closing quote, or to the end of the line; a hole may hold strings of its own, as deep as anyone likes.
   TokenKind string() {
-    int holes = 0;
+    std::vector<int> open{0};  // holes, of each string around this place
     for (++at_; at_ < text_.size() && peek() != '\n' && peek() != '\r'; ++at_) {
       const char c = peek();
+      int& holes = open.back();
       if (holes == 0 && c == '\\' && peek(1) != '\n' && peek(1) != '\r') {
         ++at_;
       } else if (holes == 0 && (c == '{' || c == '}') && peek(1) == c) {
@@ -90,12 +95,13 @@ class Reader {
         ++holes;
       } else if (c == '}' && holes > 0) {
         --holes;
-      } else if (c == '"' && holes == 0) {
+      } else if (c == '"' && holes > 0) {
+        open.push_back(0);
+      } else if (c == '"') {
+        open.pop_back();
+        if (!open.empty()) continue;
         ++at_;
         return TokenKind::String;
-      } else if (c == '"') {
-        string();
-        --at_;
       }
     }
     return TokenKind::String;
@@ -130,6 +136,7 @@ class Reader {
 
   std::string_view text_;
   bool holes_;
+  int depth_ = 0;  // strings around this place that are being read
   std::size_t at_ = 0;
   std::size_t end_of_last_ = 0;
   int lines_ = 0;

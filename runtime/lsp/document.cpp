@@ -17,7 +17,7 @@ using lang::format::Token;
 using lang::format::TokenKind;
 
 Document::Document(std::string uri, std::string text)
-    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
+    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))), positions_(*source_) {
   const std::string scheme = "file://";
   const std::string path = uri_.starts_with(scheme) ? uri_.substr(scheme.size()) : uri_;
   auto whole = std::make_shared<const lang::Source>(path, std::string(source_->text()));
@@ -34,7 +34,7 @@ Document::Document(std::string uri, std::string text)
 
 Json Document::range(Span span) const {
   const auto json = [](Position position) { return Json{{"line", position.line}, {"character", position.character}}; };
-  return {{"start", json(position_of(*source_, span.begin))}, {"end", json(position_of(*source_, span.end))}};
+  return {{"start", json(positions_.of(span.begin))}, {"end", json(positions_.of(span.end))}};
 }
 
 Json Document::location(Span span) const {

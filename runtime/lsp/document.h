@@ -48,6 +48,7 @@ class Document {
 
   std::string uri_;
   std::shared_ptr<const lang::Source> source_;
+  Positions positions_;
   lang::Diagnostics diagnostics_;
   std::optional<lang::Program> program_;
   std::optional<lang::tree::File> tree_;

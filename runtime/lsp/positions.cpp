@@ -8,6 +8,14 @@ namespace allot::lsp {
 
 namespace {
 
+constexpr std::uint32_t stride = 64;
+
+// A code point counts where its first byte stands; those of four bytes take two units.
+std::uint32_t units_of(char byte) {
+  const auto bits = static_cast<unsigned char>(byte);
+  return (bits & 0xC0) == 0x80 ? 0 : bits >= 0xF0 ? 2 : 1;
+}
+
 int units(const lang::CodePoint& point) {
   return point.value > 0xFFFF ? 2 : 1;
 }
@@ -18,17 +26,27 @@ std::uint32_t begin_of(const lang::Source& source, std::string_view line) {
 
 }  // namespace
 
-Position position_of(const lang::Source& source, std::uint32_t offset) {
-  const int line = source.place(offset).line;
-  const std::string_view text = source.line(line);
-  const std::size_t within = std::min<std::size_t>(offset - std::min(offset, begin_of(source, text)), text.size());
-  Position position{line - 1, 0};
-  for (std::size_t at = 0; at < within;) {
-    const lang::CodePoint point = lang::code_point_at(text, at);
-    position.character += units(point);
-    at += static_cast<std::size_t>(point.bytes);
+Positions::Positions(const lang::Source& source) : source_(&source) {
+  std::uint32_t units = 0;
+  for (std::size_t at = 0; at < source.text().size(); ++at) {
+    if (at % stride == 0) units_.push_back(units);
+    units += units_of(source.text()[at]);
   }
-  return position;
+  units_.push_back(units);
+}
+
+std::uint32_t Positions::units_before(std::uint32_t offset) const {
+  std::uint32_t units = units_[offset / stride];
+  for (std::uint32_t at = offset / stride * stride; at < offset; ++at) units += units_of(source_->text()[at]);
+  return units;
+}
+
+Position Positions::of(std::uint32_t offset) const {
+  const int line = source_->line_number(std::min(offset, static_cast<std::uint32_t>(source_->text().size())));
+  const std::string_view text = source_->line(line);
+  const std::uint32_t begin = begin_of(*source_, text);
+  const std::uint32_t at = std::clamp(offset, begin, begin + static_cast<std::uint32_t>(text.size()));
+  return {line - 1, static_cast<int>(units_before(at) - units_before(begin))};
 }
 
 std::uint32_t offset_of(const lang::Source& source, Position position) {

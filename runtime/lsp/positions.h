@@ -1,6 +1,9 @@
 // Places as editors count them: lines from 0, characters in UTF-16 units from 0.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "lang/source.h"
 
 namespace allot::lsp {
@@ -11,7 +14,19 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-Position position_of(const lang::Source& source, std::uint32_t offset);
+// Of the offsets of one text, which must outlive it: as quick at the end of a long line as at its begin.
+class Positions {
+ public:
+  explicit Positions(const lang::Source& source);
+  Position of(std::uint32_t offset) const;
+
+ private:
+  std::uint32_t units_before(std::uint32_t offset) const;
+
+  const lang::Source* source_;
+  std::vector<std::uint32_t> units_;  // before each `stride`th byte
+};
+
 // Beyond a line's end it is the line's end, beyond the last line the end of the text.
 std::uint32_t offset_of(const lang::Source& source, Position position);
 

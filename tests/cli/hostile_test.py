@@ -83,7 +83,6 @@ def chains():
     files.append("policy p\non score of rollout r { set reward = r.reward * 2 }\non finish of group g {\n  let a0 = g.scored * 1.0\n"
                  + wide + rules + "}\n")
     allots = "".join(f"  let e{i} = allot 8 rollouts over g in b.groups, n in 0..4 maximizing a94 * n\n" for i in range(1700))
-    files.append("policy p\non wave of batch b {\n  let a0 = 1.0 * b.budget.rollouts.left\n" + wide + allots + "  stop\n}\n")
     files.append("policy p\nbudget 9 rollouts per run\non wave of batch b {\n  let a0 = 1.0 * budget.left\n" + wide + allots + "  stop\n}\n")
     files.append("policy p\non loss of token t {\n  let a0 = t.logprob\n" + wide + "  set loss = a94\n}\n")
     files.append(BARRIER + "remember s[g.prompt] = 1\n" * MANY + "}\n")
