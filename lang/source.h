@@ -41,7 +41,6 @@ class Source {
   std::string_view file_text(std::size_t index) const { return text(file(index)); }
 
   Place place(std::uint32_t offset) const;               // within its file
-  int line_number(std::uint32_t offset) const;           // counted on over all files
   std::string_view line_at(std::uint32_t offset) const;  // the whole line around it
   std::string where(std::uint32_t offset) const;         // "gates.allot:12"
 
@@ -52,6 +51,7 @@ class Source {
     int lines_before = 0;
   };
   const File& file_at(std::uint32_t offset) const;
+  int line_number(std::uint32_t offset) const;  // counted on over all files
 
   std::vector<File> files_;
   std::string text_;

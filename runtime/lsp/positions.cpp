@@ -27,6 +27,7 @@ std::uint32_t begin_of(const lang::Source& source, std::string_view line) {
 }  // namespace
 
 Positions::Positions(const lang::Source& source) : source_(&source) {
+  for (int line = 1; line <= source.line_count(); ++line) begins_.push_back(begin_of(source, source.line(line)));
   std::uint32_t units = 0;
   for (std::size_t at = 0; at < source.text().size(); ++at) {
     if (at % stride == 0) units_.push_back(units);
@@ -42,11 +43,10 @@ std::uint32_t Positions::units_before(std::uint32_t offset) const {
 }
 
 Position Positions::of(std::uint32_t offset) const {
-  const int line = source_->line_number(std::min(offset, static_cast<std::uint32_t>(source_->text().size())));
-  const std::string_view text = source_->line(line);
-  const std::uint32_t begin = begin_of(*source_, text);
-  const std::uint32_t at = std::clamp(offset, begin, begin + static_cast<std::uint32_t>(text.size()));
-  return {line - 1, static_cast<int>(units_before(at) - units_before(begin))};
+  const auto line = static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), offset) - begins_.begin());
+  const std::uint32_t begin = begins_[static_cast<std::size_t>(line - 1)];
+  const auto size = static_cast<std::uint32_t>(source_->line(line).size());
+  return {line - 1, static_cast<int>(units_before(std::min(offset, begin + size)) - units_before(begin))};
 }
 
 std::uint32_t offset_of(const lang::Source& source, Position position) {

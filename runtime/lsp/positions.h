@@ -24,7 +24,8 @@ class Positions {
   std::uint32_t units_before(std::uint32_t offset) const;
 
   const lang::Source* source_;
-  std::vector<std::uint32_t> units_;  // before each `stride`th byte
+  std::vector<std::uint32_t> begins_;  // of the lines
+  std::vector<std::uint32_t> units_;   // before each `stride`th byte
 };
 
 // Beyond a line's end it is the line's end, beyond the last line the end of the text.
