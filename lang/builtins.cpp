@@ -19,6 +19,9 @@ constexpr std::array pow_arguments{Argument{"base", ArgumentKind::Real}, Argumen
 constexpr std::array spread_arguments{Argument{"v", ArgumentKind::RealVector}, Argument{"ddof", ArgumentKind::Int}};
 constexpr std::array choose_arguments{Argument{"v", ArgumentKind::RealVector},
                                       Argument{"m", ArgumentKind::Int, false, 0, rollouts}};
+constexpr Argument ties{"ties", ArgumentKind::Real, true, -1};
+constexpr std::array first_arguments{Argument{"v", ArgumentKind::RealVector},
+                                     Argument{"m", ArgumentKind::Int, false, 0, rollouts}, ties};
 constexpr std::array real_vector{Argument{"v", ArgumentKind::RealVector}};
 constexpr std::array two_vectors{Argument{"a", ArgumentKind::RealVector}, Argument{"b", ArgumentKind::RealVector}};
 constexpr std::array outer_arguments{Argument{"a", ArgumentKind::RealVector, false, 0, -1, true},
@@ -26,7 +29,8 @@ constexpr std::array outer_arguments{Argument{"a", ArgumentKind::RealVector, fal
 constexpr std::array matrix_argument{Argument{"m", ArgumentKind::Matrix}};
 constexpr std::array product_arguments{Argument{"m", ArgumentKind::Matrix}, Argument{"x", ArgumentKind::Reals}};
 constexpr std::array argsort_arguments{Argument{"v", ArgumentKind::RealVector},
-                                       Argument{"descending", ArgumentKind::Bool, true}};
+                                       Argument{"descending", ArgumentKind::Bool, true}, ties};
+constexpr std::array place_arguments{Argument{"first", ArgumentKind::Int}, Argument{"count", ArgumentKind::Int}};
 constexpr std::array share_arguments{Argument{"v", ArgumentKind::RealVector}, Argument{"q", ArgumentKind::Real}};
 constexpr std::array normalized_arguments{Argument{"v", ArgumentKind::RealVector}, Argument{"ddof", ArgumentKind::Int, true, 1},
                                           Argument{"eps", ArgumentKind::Real, true}};
@@ -126,15 +130,18 @@ constexpr std::array table{
         "no more than m. Such a set is always the k smallest and m - k largest; of equal sets the one with the most "
         "of the smallest; equal elements go by lower position. Domain fault for m < 0. Xu et al., PODS, "
         "arXiv:2504.13818."},
-    Builtin{"top", choose_arguments, ResultKind::IntVector, false,
+    Builtin{"top", first_arguments, ResultKind::IntVector, false,
             "Positions, in descending order of value, of the m largest defined elements (all where there are fewer); "
-            "ties go to the lower position. Domain fault for m < 0."},
-    Builtin{"bottom", choose_arguments, ResultKind::IntVector, false,
+            "ties go to the lower position, or with `ties: seeded \"name\"` by an order that the draw of this name gives. "
+            "Domain fault for m < 0."},
+    Builtin{"bottom", first_arguments, ResultKind::IntVector, false,
             "Positions, in ascending order of value, of the m smallest defined elements (all where there are fewer); "
-            "ties go to the lower position. Domain fault for m < 0."},
+            "ties go to the lower position, or with `ties: seeded \"name\"` by an order that the draw of this name gives. "
+            "Domain fault for m < 0."},
     Builtin{"argsort", argsort_arguments, ResultKind::IntVector, false,
             "Positions of the defined elements in ascending order of value, in descending order where `descending` is "
-            "true; ties go to the lower position either way."},
+            "true; ties go to the lower position either way, or with `ties: seeded \"name\"` by an order that the draw of "
+            "this name gives."},
     Builtin{"rank", real_vector, ResultKind::RealsAlong, false,
             "The place of each element in ascending order, from 1; equal elements share the mean of their places. An "
             "undefined element stays so."},
@@ -236,6 +243,12 @@ constexpr std::array table{
             .result_optional = false,
             .doc = "How many children each node has, 0 for a leaf. Domain fault for parents that are no tree.",
             .fills = true},
+    Builtin{.name = places_of_group,
+            .arguments = place_arguments,
+            .result = ResultKind::IntVector,
+            .result_optional = false,
+            .doc = "The places first, first + 1, …, as many as `count`. Domain fault where one of them is negative.",
+            .hidden = true},
     Builtin{"size", any_vector, ResultKind::Int, false, "The number of elements, undefined ones included. 0 or more."},
     // matrices; sums over a row run from its first element to its last
     Builtin{"dot", two_vectors, ResultKind::Real, false,

@@ -68,11 +68,15 @@ struct Builtin {
   bool result_missing = false;   // a vector or matrix that may be undefined as a whole
   bool fills = false;      // undefined elements of the arguments do not make undefined elements of the result
   bool apart = false;      // the vector arguments need not run over the same
+  bool hidden = false;     // the checker alone makes calls of it: nobody can write its name
 };
 // A vector or matrix is given.
 constexpr bool gives_vector(ResultKind kind) { return kind >= ResultKind::IntVector; }
 
 std::span<const Builtin> builtins();
 int find_builtin(std::string_view name);   // index into builtins(), or -1
+
+// The name of the hidden one that gives the places first, first + 1, … of a group's rollouts among those of all groups.
+inline constexpr std::string_view places_of_group = "places of a group";
 
 }  // namespace allot::lang

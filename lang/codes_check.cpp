@@ -7,11 +7,6 @@ namespace allot::lang {
 namespace {
 
 constexpr std::array table{
-    Code{"E0190", "not in this version of the language",
-     "The design of the language has this; the program at hand does not yet. Nothing is half done: what is refused "
-     "here would have no effect.",
-     "policy p\non wave of batch b { report x = sum(sum(r.tokens for r in g.rollouts) for g in b.groups) }\n",
-         "policy p\non wave of batch b { report x = sum(g.tokens for g in b.groups) }\n"},
     // ---- names
     Code{"E0101", "a name that is not declared",
          "Every name is a parameter, a state, a `let`, the variable of a handler or of a comprehension, or a fact of "

@@ -110,6 +110,8 @@ constexpr std::array table{
             "The prompt of the group: the key of state per prompt."},
     FactRow{Fact::GroupCategory, Subject::Group, "category", category, false, false,
             "The category of the group's prompt: the key of state per category."},
+    FactRow{Fact::FirstRollout, Subject::Group, "", integer, false, false,
+            "Of a group among others: the place of its first rollout among those of all of them, from 0."},
     FactRow{Fact::Advantages, Subject::Group, "advantages", over_rollouts(optional(real)), true, false,
             "The advantage of each rollout, by sample, at `shape` only; undefined where it is not trained on."},
     FactRow{Fact::Classes, Subject::Group, "classes", over_rollouts(optional(integer)), true, false,

@@ -56,6 +56,7 @@ enum class Fact {
   Age,             // iterations since the group was opened
   PromptKey,       // prompt; over Prompts, Pool and Known too, where it is the prompt itself
   GroupCategory,   // category of its prompt
+  FirstRollout,    // of a group among others: the place of its first rollout among those of all of them
   Advantages,      // vec<real?> over rollouts, at `shape`: undefined where not trained on
   Classes,         // vec<int?> over rollouts
   Embeddings,      // mat<real>, rows over rollouts, at `shape`: one embedding a row

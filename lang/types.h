@@ -45,9 +45,12 @@ enum class Scope {
   AllTurns,  // turns of all rollouts of the group: by sample, then from its first
   Trained,   // rollouts of a micro-batch (`b.rollouts`), in its order
   Stored,    // groups that the replay buffer holds (`b.stored`), the oldest first
-  Anchors    // turn prefixes at which finished rollouts of the batch may branch (`b.anchors`): by slot, sample, turn
+  Anchors,   // turn prefixes at which finished rollouts of the batch may branch (`b.anchors`): by slot, sample, turn
+  // Rollouts of all of Groups, Ended and Stored, group by group and then by sample. Nobody walks one of these as a
+  // whole: `for r in g.rollouts` walks the part that is of `g`.
+  GroupRollouts, EndedRollouts, StoredRollouts
 };
-inline constexpr int scope_count = 13;
+inline constexpr int scope_count = 16;
 
 // One value, a vector, or a matrix. A matrix is a vector of its elements, row by row, that knows what its columns run
 // over: `g.gram` has rows and columns over the rollouts, a literal `[[1, 2], [3, 4]]` over lists of two.

@@ -36,6 +36,7 @@ FaultKind argsort(const Value*, Value&, Scratch&) noexcept;
 FaultKind rank(const Value*, Value&, Scratch&) noexcept;
 FaultKind quantile(const Value*, Value&, Scratch&) noexcept;
 FaultKind median(const Value*, Value&, Scratch&) noexcept;
+FaultKind places_of_group(const Value*, Value&, Scratch&) noexcept;
 
 // subset.cpp
 FaultKind max_variance(const Value*, Value&, Scratch&) noexcept;

@@ -1,13 +1,23 @@
 #include "compiler/builtins/order.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/builtins/functions.h"
 #include "compiler/builtins/read.h"
+#include "runtime/math/random.h"
 
 namespace allot::compiler::builtins {
+namespace {
 
-Positions sorted_positions(const Value& vector, Direction direction, Scratch& scratch) noexcept {
+// A number for each position: their order is one of all orders, drawn by `ties`.
+std::uint64_t drawn(double ties, std::int64_t position) noexcept {
+  return math::mix(std::bit_cast<std::uint64_t>(ties) ^ math::mix(static_cast<std::uint64_t>(position) + 1));
+}
+
+}  // namespace
+
+Positions sorted_positions(const Value& vector, Direction direction, Scratch& scratch, double ties) noexcept {
   const Column& column = vector.column;
   const std::span<std::int64_t> positions = take<std::int64_t>(scratch, column.size);
   if (positions.empty() && column.size > 0) return {};
@@ -21,6 +31,7 @@ Positions sorted_positions(const Value& vector, Direction direction, Scratch& sc
               const double left = real(column.cells[a], vector.base);
               const double right = real(column.cells[b], vector.base);
               if (left != right) return direction == Direction::Ascending ? left < right : left > right;
+              if (ties >= 0 && drawn(ties, a) != drawn(ties, b)) return drawn(ties, a) < drawn(ties, b);
               return a < b;
             });
   return {true, positions.first(count)};
@@ -40,7 +51,7 @@ namespace {
 FaultKind first_of(const Value* arguments, Direction direction, Value& result, Scratch& scratch) noexcept {
   const std::int64_t wanted = integer(arguments[1]);
   if (wanted < 0) return FaultKind::Domain;
-  const Positions positions = sorted_positions(arguments[0], direction, scratch);
+  const Positions positions = sorted_positions(arguments[0], direction, scratch, real(arguments[2]));
   if (!positions.ok) return FaultKind::OutOfMemory;
   const std::size_t count = std::min(positions.values.size(), static_cast<std::size_t>(wanted));
   return give(result, positions.values.first(count), scratch);
@@ -58,7 +69,7 @@ FaultKind bottom(const Value* arguments, Value& result, Scratch& scratch) noexce
 
 FaultKind argsort(const Value* arguments, Value& result, Scratch& scratch) noexcept {
   const Direction direction = arguments[1].cell.truth() ? Direction::Descending : Direction::Ascending;
-  const Positions positions = sorted_positions(arguments[0], direction, scratch);
+  const Positions positions = sorted_positions(arguments[0], direction, scratch, real(arguments[2]));
   return positions.ok ? give(result, positions.values, scratch) : FaultKind::OutOfMemory;
 }
 
@@ -100,6 +111,17 @@ FaultKind quantile(const Value* arguments, Value& result, Scratch& scratch) noex
 
 FaultKind median(const Value* arguments, Value& result, Scratch& scratch) noexcept {
   return quantile_of(arguments[0], 0.5, result, scratch);
+}
+
+FaultKind places_of_group(const Value* arguments, Value& result, Scratch& scratch) noexcept {
+  const std::int64_t first = integer(arguments[0]);
+  const std::int64_t count = integer(arguments[1]);
+  std::int64_t end = 0;
+  if (first < 0 || count < 0 || __builtin_add_overflow(first, count, &end)) return FaultKind::Domain;
+  const std::span<Cell> cells = make(result, count, scratch);
+  if (static_cast<std::int64_t>(cells.size()) != count) return FaultKind::OutOfMemory;
+  for (std::int64_t i = 0; i < count; ++i) cells[static_cast<std::size_t>(i)] = Cell::of(first + i);
+  return FaultKind::None;
 }
 
 }  // namespace allot::compiler::builtins

@@ -14,7 +14,8 @@ struct Positions {
   std::span<std::int64_t> values;
 };
 // Of the defined elements.
-Positions sorted_positions(const Value& vector, Direction direction, Scratch& scratch) noexcept;
+// Equal elements go by position, or where `ties` is 0 or more by an order that this number draws.
+Positions sorted_positions(const Value& vector, Direction direction, Scratch& scratch, double ties = -1) noexcept;
 
 // Ints as the result of a built-in.
 FaultKind give(Value& result, std::span<const std::int64_t> values, Scratch& scratch) noexcept;

@@ -36,6 +36,7 @@ constexpr std::array entries{
     Entry{"top", builtins::top},
     Entry{"bottom", builtins::bottom},
     Entry{"argsort", builtins::argsort},
+    Entry{lang::places_of_group, builtins::places_of_group},
     Entry{"max_variance", builtins::max_variance},
     Entry{"dot", builtins::dot},
     Entry{"outer", builtins::outer},

@@ -118,7 +118,9 @@ NodeId Expressions::call(tree::ExprId id) {
     }
     std::vector<std::string> names{"draw", "where", "elementwise", "sum", "count", "mean", "any", "all"};
     for (const auto& [name, function] : policy_.names.functions) names.push_back(name);
-    for (const Builtin& row : builtins()) names.emplace_back(row.name);
+    for (const Builtin& row : builtins()) {
+      if (!row.hidden) names.emplace_back(row.name);
+    }
     for (const std::string_view name : {"mean_pairwise", "min_pairwise", "max_pairwise", "unique_ratio", "agreement",
                                         "entropy", "finished_fraction", "repetition", "loop"}) {
       names.emplace_back(name);

@@ -47,10 +47,30 @@ bool exists_at(const Collection& collection, Point point) {
   }
 }
 
+std::optional<Scope> rollouts_of(Scope groups) {
+  switch (groups) {
+    case Scope::Groups:
+      return Scope::GroupRollouts;
+    case Scope::Ended:
+      return Scope::EndedRollouts;
+    case Scope::Stored:
+      return Scope::StoredRollouts;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool of_many_groups(Scope scope) {
+  return scope == Scope::GroupRollouts || scope == Scope::EndedRollouts || scope == Scope::StoredRollouts;
+}
+
 Subject element_subject(Scope scope) {
   switch (scope) {
     case Scope::Rollouts:
     case Scope::Trained:
+    case Scope::GroupRollouts:
+    case Scope::EndedRollouts:
+    case Scope::StoredRollouts:
       return Subject::Rollout;
     case Scope::Prompts:
     case Scope::Pool:

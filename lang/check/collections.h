@@ -1,6 +1,7 @@
 // What can be walked by its name after a dot: `g.rollouts`, `b.groups`, `p.known`.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -18,6 +19,9 @@ struct Collection {
 std::span<const Collection> collections();
 const Collection* find_collection(Subject owner, std::string_view name);
 bool exists_at(const Collection& collection, Point point);
+// The scope of all rollouts of these groups.
+std::optional<Scope> rollouts_of(Scope groups);
+bool of_many_groups(Scope scope);
 // What an element of a walk over `scope` is.
 Subject element_subject(Scope scope);
 

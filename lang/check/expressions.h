@@ -39,6 +39,7 @@ class Expressions {
 
   // The loop over `source`, with `variable` declared in a frame of its own that the caller leaves; -1 after an error.
   int open_loop(tree::ExprId source, const tree::Name& variable);
+  int loop_over_rollouts(const Binding& group, Span span);
   // The loop over a scope, with `variable` as its element in a frame that the caller leaves: `r` of `stop where`.
   int open_scope(Scope scope, const std::string& variable, Span span);
   // A vector with elements of type `expected`; poison after an error.
@@ -114,6 +115,8 @@ class Expressions {
 
   // reads.cpp
   NodeId fact(const FactRow& row, const Binding* subject, tree::ExprId id, std::vector<ReadArgument> arguments = {});
+  NodeId vector_of_each(const FactRow& row, const Binding& owner, tree::ExprId id);
+  NodeId at_place(int column, const Type& type, int loop, Span span);
   NodeId budget(tree::ExprId id, const std::string& word, std::string unit);
   NodeId hit_fact(const FactRow& row, tree::ExprId id);
   bool refuse_fact(const FactRow& row, tree::ExprId id);

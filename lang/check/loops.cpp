@@ -45,7 +45,9 @@ NodeId Expressions::reduce(Reduction reduction, NodeId body, NodeId filter, int 
       body = builder_.constant(Cell::of(true), plain(Base::Bool), span);
       result = plain(Base::Int);
       const Scope scope = builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
-      if (scope == Scope::Rollouts || scope == Scope::Trained) result = count(BaseUnit::Rollouts);
+      if (scope == Scope::Rollouts || scope == Scope::Trained || of_many_groups(scope)) {
+        result = count(BaseUnit::Rollouts);
+      }
       if (scope == Scope::Groups || scope == Scope::Ended || scope == Scope::Stored) result = count(BaseUnit::Groups);
       if (scope == Scope::Prompts || scope == Scope::Pool || scope == Scope::Known) result = count(BaseUnit::Prompts);
       if (scope == Scope::Turns || scope == Scope::AllTurns) result = count(BaseUnit::Turns);
@@ -107,7 +109,10 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
   const Binding* const owner = e.kind == tree::ExprKind::Field ? subject(e.args[0]) : nullptr;
   const Collection* const collection = owner ? find_collection(owner->subject, e.text) : nullptr;
   if (collection && owner->scope != Scope::Single) {
-    policy_.not_yet(e.span, "walking the rollouts of every group of a batch");
+    binding.meaning = Meaning::Subject;
+    binding.subject = Subject::Rollout;
+    binding.scope = *rollouts_of(owner->scope);
+    loop = loop_over_rollouts(*owner, e.span);
   } else if (collection && !exists_at(*collection, where_.point)) {
     const bool size = where_.point == Point::Size && collection->owner == Subject::Batch;
     policy_.error("E0302", e.span,
@@ -135,6 +140,27 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
   binding.node.loop = loop;
   declare(std::move(binding));
   return loop;
+}
+
+// The rollouts of a group that is itself walked: their places in the columns over the rollouts of all groups.
+int Expressions::loop_over_rollouts(const Binding& group, Span span) {
+  const auto of_group = [&](Fact fact, const std::string& text) {
+    const Type whole = vector_of(plain(Base::Int), group.scope);
+    const int column = builder_.column({fact, {}, group.scope, whole, text, span});
+    return builder_.make(Op::Element, plain(Base::Int), span, {}, column, group.loop);
+  };
+  const NodeId first = of_group(Fact::FirstRollout, group.name + ".rollouts");
+  const NodeId count = of_group(Fact::Started, group.name + ".started");
+  const NodeId places = builder_.make(Op::Call, vector_of(plain(Base::Int), Scope::List), span, {first, count},
+                                      find_builtin(places_of_group));
+  return builder_.loop(*rollouts_of(group.scope), places);
+}
+
+// A fact of the rollout at which `loop` stands.
+NodeId Expressions::at_place(int column, const Type& type, int loop, Span span) {
+  const NodeId place = builder_.make(Op::Element, plain(Base::Int), span, {}, -1, loop);
+  const Type whole = builder_.handler.columns[static_cast<std::size_t>(column)].type;
+  return builder_.make(Op::At, type, span, {builder_.make(Op::Column, whole, span, {}, column), place});
 }
 
 Span Expressions::declared_at(std::uint32_t begin, std::uint32_t end, std::string_view after, const std::string& name,

@@ -110,6 +110,7 @@ void Expressions::unknown_name(tree::ExprId id) {
   if (help.empty() && (find_fact(Subject::Group, e.text) || find_fact(Subject::Rollout, e.text))) {
     help = "facts are read from their subject: `g." + e.text + "`";
   }
+  if (e.text == "seeded") help = "a seeded order has a name: `ties: seeded \"first\"`";
   policy_.error("E0101", e.span, quoted(e.text) + " is not declared", "", help);
 }
 

@@ -30,11 +30,6 @@ bool Policy::first_time(std::string_view code, std::string_view thing) {
   return told.insert(std::string(code) + " " + std::string(thing)).second;
 }
 
-void Policy::not_yet(Span span, std::string_view what) {
-  error("E0190", span, std::string(what) + " is part of the language, but this version cannot run it", "not yet",
-        "leave it out for now; `allot help E0190` lists what runs");
-}
-
 std::string Policy::place(Span span) const {
   const Place place = source.place(span.begin);
   return std::to_string(place.line) + ":" + std::to_string(place.column);

@@ -46,8 +46,6 @@ struct Policy {
                std::vector<Context> contexts = {});
   // E0007, once; what was asked for is poison.
   NodeId too_deep_for_stack(Span span);
-  // E0190: `what` is written as the language has it, but this version cannot run it.
-  void not_yet(Span span, std::string_view what);
 
   std::string place(Span span) const;  // "3:9"
   std::string text(Span span) const;   // source text on one line

@@ -1,6 +1,7 @@
 // Facts and budgets, read where they are known.
 #include <utility>
 
+#include "lang/check/collections.h"
 #include "lang/check/expressions.h"
 #include "lang/check/units.h"
 
@@ -93,16 +94,7 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   Scope scope = owner ? owner->scope : Scope::Single;
   Type type = row.type;
   if (type.vector()) {  // the rewards of a group are a column of its rollouts' rewards
-    if (scope != Scope::Single) {
-      if (type.scope == Scope::Turns) {
-        policy_.error("E0302", span, quoted(policy_.text(id)) + " is a vector for each rollout",
-                      "there are many of them here",
-                      "read it in a handler of one rollout: `on every turn of rollout r`");
-      } else {
-        policy_.not_yet(span, "a vector of every group of a batch");
-      }
-      return poison;
-    }
+    if (scope != Scope::Single) return vector_of_each(row, *owner, id);
     wanted = element_of(wanted);
     scope = type.scope;
     const int column = builder_.column({wanted, {}, scope, type, policy_.text(id), span});
@@ -121,7 +113,30 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   if (scope == Scope::Trained && wanted == Fact::Advantage) type = defined(type);
   const int column =
       builder_.column({wanted, std::move(arguments), scope, vector_of(type, scope), policy_.text(id), span});
+  if (of_many_groups(scope)) return assume_if_known(at_place(column, type, owner->loop, span), path(id));
   return assume_if_known(builder_.make(Op::Element, type, span, {}, column, owner->loop), path(id));
+}
+
+// `g.rewards` of a group that is walked: those of its own rollouts, a list.
+NodeId Expressions::vector_of_each(const FactRow& row, const Binding& owner, tree::ExprId id) {
+  const Span span = expr(id).span;
+  if (row.type.scope != Scope::Rollouts || row.type.matrix() || !rollouts_of(owner.scope)) {
+    const bool turns = row.type.scope == Scope::Turns;
+    policy_.error("E0302", span,
+                  quoted(policy_.text(id)) + " is " + (row.type.matrix() ? "a matrix" : "a vector") + " for each " +
+                      (turns ? "rollout" : "group"),
+                  "there are many of them here",
+                  turns ? "read it in a handler of one rollout: `on every turn of rollout r`"
+                        : "read it in a handler of one group");
+    return poison;
+  }
+  const Scope scope = *rollouts_of(owner.scope);
+  const Type element = lang::row(element_of(row.fact)).type;
+  const int loop = loop_over_rollouts(owner, span);
+  const int column =
+      builder_.column({element_of(row.fact), {}, scope, vector_of(element, scope), policy_.text(id), span});
+  const NodeId body = at_place(column, element, loop, span);
+  return builder_.make(Op::Map, vector_of(element, Scope::List), span, {body}, -1, loop);
 }
 
 // budget.left, b.budget.tokens.left: `word` is left, spent or total.

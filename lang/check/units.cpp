@@ -122,6 +122,10 @@ std::string describe(Scope scope) {
       return "a vector over the stored groups";
     case Scope::Anchors:
       return "a vector over the anchors";
+    case Scope::GroupRollouts:
+    case Scope::EndedRollouts:
+    case Scope::StoredRollouts:
+      return "a vector over the rollouts of all groups";
   }
   return "";
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "common/stack.h"
 #include "lang/limits.h"
 #include "lang/words.h"
 
@@ -33,10 +34,7 @@ class Reader {
       const std::size_t begin = at_;
       const TokenKind kind = advance(c);
       add(kind, begin);
-      if (kind != TokenKind::String || !holes_ || depth_ == limits.depth) continue;  // no policy nests deeper
-      ++depth_;
-      read_holes(begin + 1, at_);
-      --depth_;
+      if (kind == TokenKind::String && holes_ && depth_ < limits.depth && !stack_ends()) read_holes(begin + 1, at_);
     }
   }
 
@@ -81,9 +79,9 @@ class Reader {
     return TokenKind::Number;
   }
 
-  // To the closing quote, or to the end of the line; a hole may hold strings of its own, as deep as anyone likes.
+  // To the closing quote, or to the end of the line; a hole may hold strings of its own, however deep.
   TokenKind string() {
-    std::vector<int> open{0};  // holes, of each string around this place
+    std::vector<int> open{0};  // holes of the string at hand, and of those around it
     for (++at_; at_ < text_.size() && peek() != '\n' && peek() != '\r'; ++at_) {
       const char c = peek();
       int& holes = open.back();
@@ -99,15 +97,15 @@ class Reader {
         open.push_back(0);
       } else if (c == '"') {
         open.pop_back();
-        if (!open.empty()) continue;
-        ++at_;
-        return TokenKind::String;
+        if (open.empty()) return ++at_, TokenKind::String;
       }
     }
     return TokenKind::String;
   }
 
+  // Deeper than the grammar goes, a string stays whole.
   void read_holes(std::size_t begin, std::size_t end) {
+    ++depth_;
     for (std::size_t i = begin; i < end; ++i) {
       if (text_[i] == '\\') {
         ++i;
@@ -117,6 +115,7 @@ class Reader {
         i = read_hole(i + 1, end);
       }
     }
+    --depth_;
     at_ = end_of_last_ = end;
   }
 
@@ -136,10 +135,10 @@ class Reader {
 
   std::string_view text_;
   bool holes_;
-  int depth_ = 0;  // strings around this place that are being read
   std::size_t at_ = 0;
   std::size_t end_of_last_ = 0;
   int lines_ = 0;
+  int depth_ = 0;  // of strings within holes of strings
   std::vector<Token> tokens_;
 };
 

@@ -164,6 +164,18 @@ constexpr auto push_argument = [](const auto& context) {
   x3::_val(context).args.push_back(x3::_attr(context).value);
   x3::_val(context).labels.push_back(std::move(x3::_attr(context).label));
 };
+// `ties: seeded "name"`: the draw of that name, which only a labelled argument may be written so.
+constexpr auto as_draw = [](const auto& context) {
+  x3::_val(context).kind = Kind::Call;
+  x3::_val(context).text = "draw";
+};
+constexpr auto push_name = [](const auto& context) {
+  x3::_val(context).args.push_back(state(context).add(std::move(x3::_attr(context))));
+  x3::_val(context).labels.emplace_back();
+};
+constexpr auto drawn_argument = [](const auto& context) {
+  x3::_val(context).value = state(context).add(std::move(x3::_attr(context)));
+};
 // The argument before `for` becomes the body of a comprehension.
 constexpr auto comprehended = [](const auto& context) {
   auto& s = state(context);
@@ -201,6 +213,7 @@ struct ValueTag;
 struct CallTag;
 struct ArgumentsTag;
 struct ArgumentTag;
+struct SeededTag;
 struct TailTag;
 struct IfTag;
 struct ListTag;
@@ -213,6 +226,7 @@ const Rule<tree::ExprId, ValueTag> value{"a value"};
 const Rule<tree::Expr, CallTag> call{"a name or call"};
 const Rule<Arguments, ArgumentsTag> arguments{"arguments"};
 const Rule<Argument, ArgumentTag> argument{"an argument"};
+const Rule<tree::Expr, SeededTag> seeded{"a seeded order"};
 const Rule<Tail, TailTag> tail{"a comprehension"};
 const Rule<tree::Expr, IfTag> conditional{"a conditional"};
 const Rule<tree::Expr, ListTag> list{"a list"};
@@ -232,7 +246,9 @@ const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") 
 const auto call_def = spanned(
     operand_name[callee] >> -(maybe_mark("(")[as_call] > (maybe_mark(")") | (arguments[given_arguments] > mark(")")))));
 const auto arguments_def = argument[push_argument] >> (tail[comprehended] | *(mark(",") > argument[push_argument]));
-const auto argument_def = -label[set_to<&Argument::label>] >> expression[set_to<&Argument::value>];
+const auto seeded_def = spanned(maybe("seeded")[as_draw] >> string[push_name]);
+const auto argument_def = (label[set_to<&Argument::label>] >> seeded[drawn_argument]) |
+                          (-label[set_to<&Argument::label>] >> expression[set_to<&Argument::value>]);
 const auto tail_def = maybe("for") > a_name[text_to<&Tail::variable>] > word("in") > expression[set_to<&Tail::source>] >
                       -(maybe("where") > expression[set_to<&Tail::where>]);
 const auto conditional_def = spanned(maybe("if")[is_a<Kind::If>] > ValueHere("a condition") > expression[push_arg] >
@@ -257,7 +273,7 @@ const auto string_def =
 const auto count_def =
     integer[add] | (maybe_mark("(") > expression[set] > mark(")")) | (!maybe("of") >> call[add]) | Want("a number");
 
-BOOST_SPIRIT_DEFINE(chain, postfix, value, call, arguments, argument, tail, conditional, list, record, allot)
+BOOST_SPIRIT_DEFINE(chain, postfix, value, call, arguments, argument, seeded, tail, conditional, list, record, allot)
 
 }  // namespace
 

@@ -79,6 +79,7 @@ std::string variable(Subject subject) {
 std::vector<Entry> collect() {
   std::vector<Entry> all;
   for (const Builtin& builtin : builtins()) {
+    if (builtin.hidden) continue;
     all.push_back({Kind::Function, std::string(builtin.name), signature(builtin), std::string(builtin.doc), {}});
   }
   for (const FactRow& row : fact_rows()) {

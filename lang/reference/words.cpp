@@ -33,6 +33,8 @@ constexpr std::array rows{
             "The action of every rollout at turn N, as an argument of a statistic."},
     WordRow{Kind::Statistic, "draw", "draw(\"name\")",
             "A number in 0..1 that depends on the run's seed, the name and what is decided, and on nothing else."},
+    WordRow{Kind::Statistic, "seeded", "ties: seeded \"name\"",
+            "In `top`, `bottom` and `argsort`: equal elements stand in an order that the draw of this name gives."},
     // ---- reductions
     WordRow{Kind::Reduction, "sum", "sum(v)", "The sum of the defined elements in order; 0 of none."},
     WordRow{Kind::Reduction, "count", "count(v)", "How many elements of a vector of bools are true; 0 of none."},

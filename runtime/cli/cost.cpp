@@ -10,6 +10,7 @@
 
 #include "common/stack.h"
 #include "compiler/outcome.h"
+#include "lang/builtins.h"
 
 namespace allot::cli {
 
@@ -101,6 +102,9 @@ class Counter {
       return Polynomial::variable(vector.type.scope) * Polynomial::variable(vector.type.across);
     }
     if (vector.type.scope != lang::Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
+    const bool group = vector.op == lang::Op::Call &&
+                       lang::builtins()[static_cast<std::size_t>(vector.index)].name == lang::places_of_group;
+    if (group) return Polynomial::variable(lang::Scope::Rollouts);
     if (vector.op == lang::Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
     if (vector.op == lang::Op::Map || vector.op == lang::Op::Allot) return turns_of(vector.loop);
     if (vector.op == lang::Op::Let) return length(handler_.lets[static_cast<std::size_t>(vector.index)].value);
@@ -184,6 +188,11 @@ Polynomial Polynomial::variable(lang::Scope scope) {
       break;
     case lang::Scope::AllTurns:
       one.terms_[{1, 0, 0, 1}] = 1;
+      break;
+    case lang::Scope::GroupRollouts:
+    case lang::Scope::EndedRollouts:
+    case lang::Scope::StoredRollouts:
+      one.terms_[{1, 1, 0, 0}] = 1;
       break;
     case lang::Scope::Turns:
       one.terms_[{0, 0, 0, 1}] = 1;

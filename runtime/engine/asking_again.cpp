@@ -33,7 +33,9 @@ bool at_barrier(const lang::Handler& handler) {
 void AskingAgain::read_sizes(const lang::Handler& handler, const RecordedFrame& frame) {
   sizes_.fill(0);
   if (!frame.sizes.is_null()) {
-    sizes_ = frame.sizes.get<std::array<std::int64_t, lang::scope_count>>();
+    // A journal of an earlier version knew fewer scopes.
+    const auto sizes = frame.sizes.get<std::vector<std::int64_t>>();
+    std::copy_n(sizes.begin(), std::min(sizes.size(), sizes_.size()), sizes_.begin());
     return;
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {

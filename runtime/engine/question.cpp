@@ -16,6 +16,12 @@ std::int64_t& size_of(std::array<std::int64_t, lang::scope_count>& sizes, Scope 
   return sizes[static_cast<std::size_t>(scope)];
 }
 
+std::int64_t rollouts_in(const std::vector<GroupFacts>& groups) {
+  std::int64_t count = 0;
+  for (const GroupFacts& group : groups) count += static_cast<std::int64_t>(group.log->rollouts.size());
+  return count;
+}
+
 }  // namespace
 
 std::int64_t BatchFacts::place(const std::string& prompt) {
@@ -100,6 +106,9 @@ void Question::fill(const lang::Handler& handler, const BatchFacts& batch, const
   size_of(sizes_, Scope::Stored) = static_cast<std::int64_t>(batch.stored.size());
   size_of(sizes_, Scope::Prompts) = static_cast<std::int64_t>(batch.prompts.size());
   size_of(sizes_, Scope::Pool) = static_cast<std::int64_t>(batch.pool.size());
+  size_of(sizes_, Scope::GroupRollouts) = rollouts_in(batch.groups);
+  size_of(sizes_, Scope::EndedRollouts) = rollouts_in(batch.ended);
+  size_of(sizes_, Scope::StoredRollouts) = rollouts_in(batch.stored);
   if (batch.of_pool) size_of(sizes_, Scope::Known) = static_cast<std::int64_t>(batch.distinct.size());
   const std::size_t size = barrier              ? batch.ended.size()
                            : batch.groups.empty() ? batch.prompts.size()
@@ -174,7 +183,17 @@ Cell prompt_cell(const lang::ReadKey& key, const BatchFacts& batch, std::int64_t
 void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, const RunFacts& run,
                            const About& about) {
   const auto groups = [&](const std::vector<GroupFacts>& all) {
-    for (const GroupFacts& each : all) column.push_back(group_fact(key, each, run));
+    std::int64_t rollouts = 0;
+    for (const GroupFacts& each : all) {
+      column.push_back(key.fact == lang::Fact::FirstRollout ? Cell::of(rollouts) : group_fact(key, each, run));
+      rollouts += static_cast<std::int64_t>(each.log->rollouts.size());
+    }
+  };
+  const auto rollouts_of = [&](const std::vector<GroupFacts>& all) {
+    for (const GroupFacts& each : all) {
+      const int count = static_cast<int>(each.log->rollouts.size());
+      for (int sample = 0; sample < count; ++sample) column.push_back(rollout_fact(key, each, sample, run));
+    }
   };
   switch (key.scope) {
     case Scope::Rollouts: {
@@ -203,6 +222,9 @@ void Question::fill_column(std::vector<Cell>& column, const lang::ReadKey& key, 
     case Scope::Groups: groups(batch.groups); break;
     case Scope::Ended: groups(batch.ended); break;
     case Scope::Stored: groups(batch.stored); break;
+    case Scope::GroupRollouts: rollouts_of(batch.groups); break;
+    case Scope::EndedRollouts: rollouts_of(batch.ended); break;
+    case Scope::StoredRollouts: rollouts_of(batch.stored); break;
     case Scope::Prompts:
       for (const std::int64_t prompt : batch.prompts) column.push_back(prompt_cell(key, batch, prompt, run));
       break;

@@ -17,7 +17,7 @@ using lang::format::Token;
 using lang::format::TokenKind;
 
 Document::Document(std::string uri, std::string text)
-    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))), positions_(*source_) {
+    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
   const std::string scheme = "file://";
   const std::string path = uri_.starts_with(scheme) ? uri_.substr(scheme.size()) : uri_;
   auto whole = std::make_shared<const lang::Source>(path, std::string(source_->text()));
@@ -34,7 +34,7 @@ Document::Document(std::string uri, std::string text)
 
 Json Document::range(Span span) const {
   const auto json = [](Position position) { return Json{{"line", position.line}, {"character", position.character}}; };
-  return {{"start", json(positions_.of(span.begin))}, {"end", json(positions_.of(span.end))}};
+  return {{"start", json(cursor_.at(*source_, span.begin))}, {"end", json(cursor_.at(*source_, span.end))}};
 }
 
 Json Document::location(Span span) const {

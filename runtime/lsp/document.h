@@ -48,7 +48,7 @@ class Document {
 
   std::string uri_;
   std::shared_ptr<const lang::Source> source_;
-  Positions positions_;
+  mutable PositionCursor cursor_;  // remembers where it counted to; what it says depends on the offset alone
   lang::Diagnostics diagnostics_;
   std::optional<lang::Program> program_;
   std::optional<lang::tree::File> tree_;

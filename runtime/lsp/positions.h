@@ -1,8 +1,7 @@
 // Places as editors count them: lines from 0, characters in UTF-16 units from 0.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <string_view>
 
 #include "lang/source.h"
 
@@ -14,18 +13,17 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// Of the offsets of one text, which must outlive it: as quick at the end of a long line as at its begin.
-class Positions {
+// Positions of many offsets of one source: an offset on the line of the one before, and not left of it, is counted on
+// from there, so that a long line costs its length once and not once for each name in it.
+class PositionCursor {
  public:
-  explicit Positions(const lang::Source& source);
-  Position of(std::uint32_t offset) const;
+  Position at(const lang::Source& source, std::uint32_t offset);
 
  private:
-  std::uint32_t units_before(std::uint32_t offset) const;
-
-  const lang::Source* source_;
-  std::vector<std::uint32_t> begins_;  // of the lines
-  std::vector<std::uint32_t> units_;   // before each `stride`th byte
+  std::string_view line_;
+  std::uint32_t begin_ = 0;  // of that line
+  std::size_t within_ = 0;   // how far it is counted
+  Position position_;
 };
 
 // Beyond a line's end it is the line's end, beyond the last line the end of the text.

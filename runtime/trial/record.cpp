@@ -17,166 +17,6 @@ using lang::tree::Expr;
 using lang::tree::ExprKind;
 using lang::tree::File;
 
-Cell Value::cell(Base base) const {
-  switch (kind) {
-    case Kind::Bool: return Cell::of(integer != 0);
-    case Kind::Int: return base == Base::Real ? Cell::of(static_cast<double>(integer)) : Cell::of(integer);
-    case Kind::Real: return Cell::of(real);
-    case Kind::Beta: return Cell::beta(real, second);
-    default: return Cell::undefined();
-  }
-}
-
-std::vector<Cell> Value::cells(lang::Base base) const {
-  if (kind != Kind::List) return {cell(base)};
-  std::vector<Cell> all;
-  for (const Value& item : items) {
-    const std::vector<Cell> inner = item.cells(base);
-    all.insert(all.end(), inner.begin(), inner.end());
-  }
-  return all;
-}
-
-namespace {
-
-double number(const Value& value) {
-  return value.kind == Value::Kind::Int ? static_cast<double>(value.integer) : value.real;
-}
-bool is_number(const Value& value) { return value.kind == Value::Kind::Int || value.kind == Value::Kind::Real; }
-
-std::string digits_of(const std::string& text) {
-  std::string digits;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), [](char c) { return c != '_'; });
-  return digits;
-}
-
-Value make(Value::Kind kind, std::int64_t integer, double real) {
-  Value value;
-  value.kind = kind;
-  value.integer = integer;
-  value.real = real;
-  return value;
-}
-
-Result<Value> integer_literal(const Expr& expr) {
-  const std::string digits = digits_of(expr.text);
-  std::int64_t integer = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), integer);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Error{fmt::format("{} does not fit an int.", expr.text), ""};
-  }
-  return make(Value::Kind::Int, integer, 0);
-}
-
-Result<Value> real_literal(const Expr& expr, double scale) {
-  const std::string digits = digits_of(expr.text);
-  double real = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Error{fmt::format("{} is not a real.", expr.text), ""};
-  }
-  return make(Value::Kind::Real, 0, real * scale);
-}
-
-Error too_many() {
-  return {fmt::format("The lists of a test have at most {} elements, all together.", Allowance::most),
-          "test with fewer rollouts or turns"};
-}
-
-// All elements, those of inner lists too.
-std::size_t elements(const Value& value) {
-  std::size_t count = value.items.size();
-  for (const Value& item : value.items) count += elements(item);
-  return count;
-}
-
-Result<Value> repeat(const Value& list, const Value& times, Allowance& allowance) {
-  if (list.kind != Value::Kind::List || times.kind != Value::Kind::Int || times.integer < 0) {
-    return Error{"In a record, `*` repeats a list: `[x] * 4`.", ""};
-  }
-  Value result = make(Value::Kind::List, 0, 0);
-  const std::size_t size = elements(list);
-  const auto count = static_cast<std::size_t>(times.integer);
-  if (size == 0) return result;
-  // By division: the product may not fit.
-  if (count > allowance.left / size) return too_many();
-  allowance.left -= count * size;
-  for (std::int64_t i = 0; i < times.integer; ++i) {
-    result.items.insert(result.items.end(), list.items.begin(), list.items.end());
-  }
-  return result;
-}
-
-Result<Value> list_literal(const File& tree, const Expr& expr, Value::Kind kind, Allowance& allowance) {
-  Value list = make(kind, 0, 0);
-  for (const auto id : expr.args) {
-    auto item = literal(tree, id, allowance);
-    if (!item) return item.error();
-    if (allowance.left == 0) return too_many();
-    --allowance.left;
-    list.items.push_back(*std::move(item));
-  }
-  return list;
-}
-
-Result<Value> beta_literal(const File& tree, const Expr& expr, Allowance& allowance) {
-  auto arguments = list_literal(tree, expr, Value::Kind::List, allowance);
-  if (!arguments) return arguments.error();
-  if (expr.text != "beta" || arguments->items.size() != 2 || !is_number(arguments->items[0]) ||
-      !is_number(arguments->items[1])) {
-    return Error{"A record holds values: numbers, strings, lists, `undefined` and `beta(a, b)`.", ""};
-  }
-  Value beta = make(Value::Kind::Beta, 0, number(arguments->items[0]));
-  beta.second = number(arguments->items[1]);
-  return beta;
-}
-
-Result<Value> binary_literal(const File& tree, const Expr& expr, Allowance& allowance) {
-  auto left = literal(tree, expr.args.at(0), allowance);
-  if (!left) return left.error();
-  auto right = literal(tree, expr.args.at(1), allowance);
-  if (!right) return right.error();
-  if (expr.op != "*") return Error{"A record holds values; the only operation is `[x] * n`.", ""};
-  return left->kind == Value::Kind::List ? repeat(*left, *right, allowance) : repeat(*right, *left, allowance);
-}
-
-Result<Value> negated(Result<Value> value) {
-  if (!value) return value;
-  if (!is_number(*value)) return Error{"Only a number has a sign.", ""};
-  value->integer = -value->integer;
-  value->real = -value->real;
-  return value;
-}
-
-Value string_literal(const Expr& expr) {
-  Value text = make(Value::Kind::String, 0, 0);
-  for (const auto& part : expr.parts) text.text += part.text;
-  if (expr.parts.empty()) text.text = expr.text;
-  return text;
-}
-
-}  // namespace
-
-Result<Value> literal(const File& tree, lang::tree::ExprId id, Allowance& allowance) {
-  const Expr& expr = tree[id];
-  switch (expr.kind) {
-    case ExprKind::Integer: return integer_literal(expr);
-    case ExprKind::Real: return real_literal(expr, 1);
-    case ExprKind::Percent: return real_literal(expr, 0.01);
-    case ExprKind::Bool: return make(Value::Kind::Bool, expr.text == "true", 0);
-    case ExprKind::Undefined: return Value{};
-    case ExprKind::String: return string_literal(expr);
-    case ExprKind::List: return list_literal(tree, expr, Value::Kind::List, allowance);
-    case ExprKind::Call: return beta_literal(tree, expr, allowance);
-    case ExprKind::Binary: return binary_literal(tree, expr, allowance);
-    case ExprKind::Unary:
-      if (expr.op == "-") return negated(literal(tree, expr.args.at(0), allowance));
-      break;
-    default: break;
-  }
-  return Error{"A record holds values: numbers, strings, lists, `undefined` and `beta(a, b)`.", ""};
-}
-
 namespace {
 
 using engine::GroupLog;
@@ -213,8 +53,8 @@ Result<void> fits(std::string_view name, const Value& value, const lang::Type& t
       }
       return {};
     case Base::Real:
-      if (!is_number(value)) return wrong(name, "a number", "0.5");
-      if (type.prob && (number(value) < 0 || number(value) > 1)) return wrong(name, "a number in 0..1", "0.5");
+      if (!value.is_number()) return wrong(name, "a number", "0.5");
+      if (type.prob && (value.number() < 0 || value.number() > 1)) return wrong(name, "a number in 0..1", "0.5");
       return {};
     case Base::Prompt:
       if (value.kind != Value::Kind::String) return wrong(name, "a text", "\"a task\"");
@@ -256,8 +96,8 @@ Result<void> read_rewards(GroupLog& log, const Value& rewards, bool raw) {
     const Value& reward = rewards.items[sample];
     RolloutLog& rollout = rollout_at(log, sample);
     if (reward.kind == Value::Kind::Undefined) continue;
-    if (!is_number(reward)) return wrong(name, form, "[1, 0, undefined]");
-    (raw ? rollout.raw_reward : rollout.reward) = number(reward);
+    if (!reward.is_number()) return wrong(name, form, "[1, 0, undefined]");
+    (raw ? rollout.raw_reward : rollout.reward) = reward.number();
     if (!raw) rollout.status = engine::Status::Completed;
   }
   return {};
@@ -292,7 +132,8 @@ Result<void> read_embeddings(GroupLog& log, const Value& rows) {
   if (auto list = of_rollouts("embeddings", rows, form, "[[1, 0], [0, 1]]"); !list) return list.error();
   const std::size_t width = rows.items.empty() ? 0 : rows.items.front().items.size();
   const auto fits_in = [width](const Value& row) {
-    return width > 0 && row.items.size() == width && std::all_of(row.items.begin(), row.items.end(), is_number);
+    return width > 0 && row.items.size() == width &&
+           std::all_of(row.items.begin(), row.items.end(), [](const Value& each) { return each.is_number(); });
   };
   if (!std::all_of(rows.items.begin(), rows.items.end(), fits_in)) return wrong("embeddings", form, "[[1, 0], [0, 1]]");
   if (!rows.items.empty()) rollout_at(log, rows.items.size() - 1);
@@ -310,7 +151,7 @@ Result<void> read_turns(const Record& record, const std::string& name, const Val
   }
   for (const Value& entry : list.items) {
     const bool left_out = entry.kind == Value::Kind::Undefined && name != "turn_samples";
-    const bool number = name == "turn_rewards" ? is_number(entry) : entry.kind == Value::Kind::Int && entry.integer >= 0;
+    const bool number = name == "turn_rewards" ? entry.is_number() : entry.kind == Value::Kind::Int && entry.integer >= 0;
     if (!left_out && !number) return wrong(name, form, "[0, 0, 1]");
   }
   return {};
@@ -323,11 +164,11 @@ void complete_counts(std::map<Fact, Value>& facts) {
   const std::int64_t hits = given(Fact::Hits) ? facts[Fact::Hits].integer : 0;
   const std::int64_t misses = given(Fact::Misses) ? facts[Fact::Misses].integer : 0;
   const std::int64_t scored = hits + misses;
-  facts.try_emplace(Fact::Hits, make(Value::Kind::Int, hits, 0));
-  facts.try_emplace(Fact::Misses, make(Value::Kind::Int, misses, 0));
-  facts.try_emplace(Fact::Scored, make(Value::Kind::Int, scored, 0));
+  facts.try_emplace(Fact::Hits, Value::of(Value::Kind::Int, hits, 0));
+  facts.try_emplace(Fact::Misses, Value::of(Value::Kind::Int, misses, 0));
+  facts.try_emplace(Fact::Scored, Value::of(Value::Kind::Int, scored, 0));
   if (scored == 0) return;
-  facts.try_emplace(Fact::HitRate, make(Value::Kind::Real, 0, static_cast<double>(hits) / static_cast<double>(scored)));
+  facts.try_emplace(Fact::HitRate, Value::of(Value::Kind::Real, 0, static_cast<double>(hits) / static_cast<double>(scored)));
 }
 
 Result<void> read_field(Record& record, const std::string& name, Value value) {

@@ -22,6 +22,9 @@ struct Value {
   std::string text;
   std::vector<Value> items;
 
+  static Value of(Kind kind, std::int64_t integer, double real = 0);
+  bool is_number() const { return kind == Kind::Int || kind == Kind::Real; }
+  double number() const { return kind == Kind::Int ? static_cast<double>(integer) : real; }
   lang::Cell cell(lang::Base base) const;  // as a fact, parameter or state of that base
   // Of a list, or of lists in a list: its cells one after another; of anything else one.
   std::vector<lang::Cell> cells(lang::Base base) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,55 +13,13 @@
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
 #include "runtime/trial/script.h"
+#include "runtime/trial/view.h"
 
 namespace allot::trial {
 namespace {
 
 using lang::Cell;
 namespace tree = lang::tree;
-
-Value whole(std::int64_t number) {
-  Value value;
-  value.kind = Value::Kind::Int;
-  value.integer = number;
-  return value;
-}
-Value truth(bool yes) {
-  Value value = whole(yes ? 1 : 0);
-  value.kind = Value::Kind::Bool;
-  return value;
-}
-Value amount(double number) {
-  Value value;
-  value.kind = Value::Kind::Real;
-  value.real = number;
-  return value;
-}
-
-Value value_of(const Cell& cell, lang::Base base) {
-  if (!cell.defined) return {};
-  switch (base) {
-    case lang::Base::Bool: return truth(cell.truth());
-    case lang::Base::Int: return whole(cell.integer());
-    case lang::Base::Beta: {
-      Value value = amount(cell.real());
-      value.kind = Value::Kind::Beta;
-      value.second = cell.second;
-      return value;
-    }
-    default: return amount(cell.real());
-  }
-}
-
-Value rows_of(const Value& list, int columns) {
-  Value rows;
-  rows.kind = Value::Kind::List;
-  for (std::size_t i = 0; i < list.items.size(); ++i) {
-    if (i % static_cast<std::size_t>(columns) == 0) rows.items.emplace_back().kind = Value::Kind::List;
-    rows.items.back().items.push_back(list.items[i]);
-  }
-  return rows;
-}
 
 class Scenario {
  public:
@@ -208,13 +165,6 @@ class Scenario {
     return Error{"the policy declares no budget" + (unit.empty() ? "" : " in " + unit), "leave `budget` out"};
   }
 
-  std::optional<std::size_t> state_named(const std::string& name) const {
-    for (std::size_t i = 0; i < program_.states.size(); ++i) {
-      if (program_.states[i].name == name) return i;
-    }
-    return std::nullopt;
-  }
-
   Result<std::string> key_of(const tree::KeyedGiven& given) {
     if (given.key == tree::none) return std::string();
     auto key = literal(tree_, given.key, allowance_);
@@ -224,7 +174,7 @@ class Scenario {
   }
 
   Result<void> take_input(const tree::KeyedGiven& given) {
-    const auto state = state_named(given.name.text);
+    const auto state = state_named(program_, given.name.text);
     if (!state || !program_.states[*state].input) return {};
     auto key = key_of(given);
     auto value = literal(tree_, given.value, allowance_);
@@ -237,7 +187,7 @@ class Scenario {
   }
 
   Result<void> take_state(const tree::KeyedGiven& given) {
-    const auto index = state_named(given.name.text);
+    const auto index = state_named(program_, given.name.text);
     if (!index) return Error{fmt::format("there is no state `{}`", given.name.text), ""};
     const lang::State& state = program_.states[*index];
     if (state.input) return {};
@@ -412,100 +362,12 @@ class Scenario {
 
   Result<void> check_condition(const Script& script, const tree::ScenarioExpect& expect, ExpectReport& report) {
     report.expected = "true";
-    auto claim = judge(tree_, expect.condition, [&](const Place& asked) { return look(script, asked); });
+    const View view(program_, *engine_, report_, script.courses());
+    auto claim = judge(tree_, expect.condition, [&](const Place& asked) { return view.look(asked); });
     if (!claim) return claim.error();
     report.passed = claim->holds;
     report.got = fmt::format("{}: {}", claim->holds ? "true" : "false", claim->got);
     return {};
-  }
-
-  // ---- what can be looked at
-
-  Result<Value> look(const Script& script, const Place& asked) {
-    const std::string full = asked.field.empty() ? asked.name : asked.name + "." + asked.field;
-    if (const auto state = state_named(full)) return look_at_state(*state, asked);
-    if (auto money = look_at_budget(asked)) return *std::move(money);
-    if (full.starts_with(reported)) return look_at_report(full.substr(reported.size()));
-    if (asked.field.empty()) return look_at_run(asked.name);
-    const auto course = script.courses().find(asked.name);
-    if (course == script.courses().end()) return Error{fmt::format("there is no group {} in this iteration", asked.name), ""};
-    const Course& group = course->second;
-    if (asked.field == "started") return whole(group.started);
-    if (asked.field == "stopped") return whole(group.stopped);
-    if (asked.field == "scored") return whole(static_cast<std::int64_t>(group.arrived));
-    if (group.result && asked.field == "slot") return whole(group.result->slot);
-    if (group.result && asked.field == "round") return whole(group.result->round);
-    if (group.result && asked.field == "flat") return truth(group.result->flat);
-    if (group.result && asked.field == "subset") {
-      Value list;
-      list.kind = Value::Kind::List;
-      for (const int sample : group.result->subset) list.items.push_back(whole(sample));
-      return list;
-    }
-    return Error{fmt::format("a group of a scenario has no `{}`", asked.field),
-                 "it has started, stopped, scored, slot, round, flat and subset"};
-  }
-
-  Result<Value> look_at_state(std::size_t index, const Place& asked) {
-    const lang::State& state = program_.states[index];
-    const auto value_in = [&](const engine::StateCells& cells) {
-      Value list;
-      list.kind = Value::Kind::List;
-      for (const Cell& cell : cells[index]) list.items.push_back(value_of(cell, state.type.base));
-      return state.type.matrix() ? rows_of(list, state.type.columns) : state.type.vector() ? list : list.items.front();
-    };
-    if (state.scope == lang::StateScope::Run) return value_in(engine_->state().run());
-    if (state.scope == lang::StateScope::Group) return Error{fmt::format("`{}` is gone with its group", state.name), ""};
-    if (!asked.keyed) return Error{fmt::format("`{}` is state per prompt", state.name), "say whose: " + state.name + "[\"a\"]"};
-    const engine::StateStore& store = engine_->state();
-    const bool prompt = state.scope == lang::StateScope::Prompt;
-    return value_in(prompt ? store.prompt(asked.key) : store.category(asked.key));
-  }
-
-  std::optional<Result<Value>> look_at_budget(const Place& asked) {
-    if (asked.name != "spent" && asked.name != "left" && asked.name != "reserved" && asked.name != "total") {
-      return std::nullopt;
-    }
-    for (const engine::Account& account : engine_->ledger().accounts()) {
-      if (!asked.field.empty() && lang::name(account.unit) != asked.field) continue;
-      if (asked.name == "spent") return amount(account.spent);
-      if (asked.name == "reserved") return amount(account.reserved);
-      return amount(asked.name == "left" ? account.left() : account.total);
-    }
-    return Result<Value>(Error{"the policy declares no such budget", ""});
-  }
-
-  static constexpr std::string_view reported = "reported.";
-
-  Result<Value> look_at_report(const std::string& name) {
-    const auto metric = report_.metrics.find("report/" + name);
-    if (metric == report_.metrics.end()) return Error{fmt::format("the policy does not report `{}`", name), ""};
-    return amount(metric->second);
-  }
-
-  // How often a `warn` held in this iteration.
-  std::int64_t warned() const {
-    double times = 0;
-    for (const std::string& warning : program_.warnings) times += report_.metrics.at("policy/" + warning);
-    return static_cast<std::int64_t>(times);
-  }
-
-  Result<Value> look_at_run(const std::string& name) {
-    const engine::Conservation& rollouts = engine_->ledger().conservation();
-    if (name == "started") return whole(rollouts.started);
-    if (name == "accepted") return whole(rollouts.accepted);
-    if (name == "dropped") return whole(rollouts.dropped);
-    if (name == "cancelled") return whole(rollouts.cancelled);
-    if (name == "deferred") return whole(rollouts.deferred);
-    if (name == "in_flight") return whole(rollouts.in_flight);
-    if (name == "trained") return whole(static_cast<std::int64_t>(report_.trained.size()));
-    if (name == "rounds") return whole(report_.rounds);
-    if (name == "skip_update") return truth(report_.skip_update);
-    if (name == "aborted") return truth(report_.aborted);
-    if (name == "warned") return whole(warned());
-    return Error{fmt::format("a scenario knows no `{}`", name),
-                 "it knows its groups, the states, spent, left, reserved, total, started, accepted, dropped, cancelled, "
-                 "deferred, in_flight, trained, rounds, skip_update, aborted, warned and what is reported.NAME"};
   }
 
   const lang::Program& program_;

@@ -208,7 +208,7 @@ void loops(Table& table) {
     return b.call("variance", maybe, {b.column_node(0), b.integer(0)});
   }, Cell::of(2.25));   // (1 - 2.5)^2 = (4 - 2.5)^2
   table.rollouts("size of top 1", [](Builder& b) {
-    const NodeId top = b.call("top", type(Base::Int, false, Scope::List), {b.column_node(0), b.integer(1)});
+    const NodeId top = b.call("top", type(Base::Int, false, Scope::List), {b.column_node(0), b.integer(1), b.real(-1)});
     const int over = b.loop(Scope::List, top);
     return b.add(Op::Reduce, whole, {b.add(Op::Element, whole, {}, -1, over)}, static_cast<int>(Reduction::Sum), over);
   }, Cell::of(std::int64_t{2}));   // the position of the 4

@@ -12,7 +12,8 @@ constexpr const char* effect_kinds[] = {"Remember", "Report", "Warn", "ForEach"}
 constexpr const char* solvers[] = {"Greedy", "Exact", "Proportional"};
 constexpr const char* state_scopes[] = {"group", "prompt", "category", "run"};
 constexpr const char* scopes[] = {"Single", "Rollouts", "Groups",   "Ended",   "Prompts", "List",   "Pool",
-                                  "Known",  "Turns",    "AllTurns", "Trained", "Stored",  "Anchors"};
+                                  "Known",  "Turns",    "AllTurns", "Trained", "Stored",  "Anchors",
+                                  "GroupRollouts", "EndedRollouts", "StoredRollouts"};
 constexpr const char* bases[] = {"Bool", "Int", "Real", "String", "Beta", "Prompt", "Category"};
 static_assert(std::size(scopes) == lang::scope_count);
 

@@ -24,7 +24,8 @@ using lang::EffectKind;
 std::array<Scope, 2> two_scopes(std::uint64_t seed) {
   static constexpr Scope all[] = {Scope::Rollouts, Scope::Groups, Scope::Ended,  Scope::Prompts,
                                   Scope::Pool,     Scope::Known,  Scope::Turns,  Scope::AllTurns,
-                                  Scope::Trained,  Scope::Stored, Scope::Anchors};
+                                  Scope::Trained,  Scope::Stored, Scope::Anchors, Scope::GroupRollouts,
+                                  Scope::EndedRollouts, Scope::StoredRollouts};
   constexpr std::uint64_t count = std::size(all);
   const std::uint64_t first = seed % count;
   return {all[first], all[(first + 1 + seed / count % (count - 1)) % count]};

@@ -22,7 +22,7 @@ TEST_CASE("every word of the grammar, every function and every fact has an entry
       CHECK(explained(word));
     }
   }
-  for (const Builtin& builtin : builtins()) CHECK(explained(std::string(builtin.name)));
+  for (const Builtin& builtin : builtins()) CHECK((builtin.hidden || explained(std::string(builtin.name))));
   for (const FactRow& row : fact_rows()) {
     INFO(row.name);
     if (!row.name.empty()) CHECK(explained(std::string(row.name), row.subject != Subject::Run));

@@ -334,3 +334,56 @@ scenario "over two iterations" {
 }
 )");
 }
+
+// Group a: rewards 1, 0, 0.5, mean 0.5, those after the first 0.5 in all; group b: 0, 0. Five rollouts, a's third comes
+// because of its hit.
+TEST_CASE("the rollouts of every group of a batch are walked") {
+  passes(R"(policy walks
+hit when reward >= 1.0
+state mean_reward: real per prompt = -1.0
+state spread: real per prompt = -1.0
+state later: real per run = -1.0
+state seen: int per run = 0
+on size of batch b { start 2 each, up to 3 }
+on wave of group g {
+  when g.hits >= 1 and g.started < 3 then sample 1 more
+  otherwise stop
+}
+on update of batch b {
+  for each g in b.ended {
+    remember mean_reward[g.prompt] = mean(r.reward for r in g.rollouts) ?? -1.0
+    remember spread[g.prompt] = (max(g.rewards) ?? 0.0) - (min(g.rewards) ?? 0.0)
+    for each r in g.rollouts { remember seen = seen + 1 }
+  }
+  remember later = max(sum(r.reward ?? 0.0 for r in g.rollouts where r.sample > 0) for g in b.ended) ?? -1.0
+  report hits = sum(count((r.reward ?? 0.0) == 1.0 for r in g.rollouts) / 1 rollouts for g in b.ended)
+}
+scenario "of unequal size" {
+  slots 2
+  iteration {
+    group a: rewards 1, 0, 0.5
+    group b: rewards 0, 0
+    expect mean_reward["a"] == 0.5 and mean_reward["b"] == 0
+    expect spread["a"] == 1 and spread["b"] == 0
+    expect later == 0.5 and seen == 5 and reported.hits == 1
+  }
+}
+)");
+  passes(R"(policy by_group
+on size of batch b { start 2 each, up to 4 }
+on wave 1 of batch b {
+  let best = [max(g.rewards) ?? 0.0 for g in b.groups]
+  sample [if (max(r.reward for r in g.rollouts) ?? 0.0) > 0.5 then 1 else 2 for g in b.groups] more
+  report best = sum(best)
+}
+on wave of batch b { stop }
+scenario "more for those that fail" {
+  slots 2
+  iteration {
+    group a: rewards 1, 0, 0
+    group b: rewards 0, 0, 0, 0
+    expect started == 7
+  }
+}
+)");
+}
