@@ -45,7 +45,12 @@ class Finder {
     for (const tree::Handler& handler : file_.handlers) declare_handler(handler);
     for (const tree::TestDecl& test : file_.tests) declare_test(test);
     for (const tree::Expr& expr : file_.exprs) declare_variables(expr);
-    for (std::size_t i = 0; i < found_.all.size(); ++i) by_name_[found_.all[i].name].push_back(i);
+    for (std::size_t i = 0; i < found_.all.size(); ++i) by_name_[found_.all[i].name].all.push_back(i);
+    const auto begin_of = [&](std::size_t i) { return found_.all[i].scope.begin; };
+    for (auto& [name, named] : by_name_) {
+      std::stable_sort(named.all.begin(), named.all.end(),
+                       [&](std::size_t a, std::size_t b) { return begin_of(a) < begin_of(b); });
+    }
     std::sort(types_.begin(), types_.end(), [](Span a, Span b) { return a.begin < b.begin; });
     for (std::size_t i = 0; i < tokens_.size(); ++i) use(i);
     return std::move(found_);
@@ -158,6 +163,22 @@ class Finder {
     return after == types_.begin() || !contains(*std::prev(after), token.span.begin);
   }
 
+  // Symbols of one name, by where their scopes begin. Those that are open are kept as the walk over the tokens goes on.
+  struct Named {
+    std::vector<std::size_t> all;  // into found_.all
+    std::size_t next = 0;
+    std::vector<std::size_t> open;
+  };
+
+  const std::vector<std::size_t>& open_at(Named& named, std::uint32_t offset) {
+    const auto scope = [&](std::size_t i) { return found_.all[i].scope; };
+    while (named.next < named.all.size() && scope(named.all[named.next]).begin <= offset) {
+      named.open.push_back(named.all[named.next++]);
+    }
+    std::erase_if(named.open, [&](std::size_t i) { return !contains(scope(i), offset); });
+    return named.open;
+  }
+
   void use(std::size_t i) {
     if (!is_meant_as_name(i)) return;
     const Token& token = tokens_[i];
@@ -166,9 +187,8 @@ class Finder {
     Symbol* best = nullptr;
     const auto named = by_name_.find(token.text);
     if (named == by_name_.end()) return;
-    for (const std::size_t index : named->second) {
+    for (const std::size_t index : open_at(named->second, token.span.begin)) {
       Symbol& symbol = found_.all[index];
-      if (!contains(symbol.scope, token.span.begin)) continue;
       const bool here = symbol.declared.begin == token.span.begin;
       if (!here && (label || called != (symbol.kind == Symbol::Kind::Function))) continue;
       if (here || best == nullptr || width(symbol.scope) < width(best->scope)) best = &symbol;
@@ -181,8 +201,8 @@ class Finder {
   const tree::File& file_;
   const std::vector<Token>& tokens_;
   Span whole_;
-  std::vector<Span> types_;                                               // in order, once all are there
-  std::map<std::string, std::vector<std::size_t>, std::less<>> by_name_;  // into found_.all
+  std::vector<Span> types_;  // in order, once all are there
+  std::map<std::string, Named, std::less<>> by_name_;
   Symbols found_;
 };
 

@@ -179,7 +179,7 @@ class Hostile(unittest.TestCase):
         alien = [word for word in [b"std::", b"boost::", b"llvm", b"LLVM", b"terminate called", b"bad_alloc", b"Sanitizer"] if word in text]
         return process.returncode in (0, 1, 2) and not alien
 
-    def each(self, make, single=("explain",)):
+    def each(self, make, single=("explain",)):  # the commands that take one file
         with tempfile.TemporaryDirectory(prefix="allot-hostile-") as folder:
             paths = []
             for i, content in enumerate(make()):
@@ -192,7 +192,7 @@ class Hostile(unittest.TestCase):
                     self.blame(stack, words, paths, process)
             for command in single:
                 for path in paths:
-                    process = self.run_on(1 << 20, [command, path])
+                    process = self.run_on(1 << 20, [*command.split(), path])
                     self.assertTrue(self.fine(process), (command, self.head(path), process.returncode, process.stderr[-500:]))
             self.lsp(1 << 20, paths)
 
@@ -231,7 +231,7 @@ class Hostile(unittest.TestCase):
         self.each(brackets)
 
     def test_chains(self):
-        self.each(chains)
+        self.each(chains, single=("explain", "emit --ir"))
 
     def test_items(self):
         self.each(items)
@@ -244,6 +244,13 @@ class Hostile(unittest.TestCase):
 
     def test_encodings(self):
         self.each(encodings, single=())
+
+    def test_expressions(self):
+        for text in ["(" * 60_000 + "1" + ")" * 60_000, "-" * 90_000 + "1", "1+" * 60_000 + "1", "not " * 30_000 + "true", "[" * 60_000,
+                     "if 1>0 then " * 4000 + "1" + " else 2" * 4000, '"{' * 30_000, "[1]" + "[0]" * 30_000, "9" * 100_000, "1e999",
+                     "\u00e9" * 40_000, "1 mod " * 20_000 + "1", "+".join(["1.5"] * 1000), "min(1," * 127 + "1" + ")" * 127]:
+            process = self.run_on(1 << 20, ["eval", text])
+            self.assertTrue(self.fine(process), (text[:60], process.returncode, process.stderr[-500:]))
 
     def test_messages_of_an_editor(self):
         deep = "[" * MANY + "]" * MANY
