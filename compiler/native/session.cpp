@@ -170,8 +170,8 @@ Result<Session::Code> Session::link(const lang::Program& program, std::unique_pt
   return code;
 }
 
+// Under ORC's own locks alone, which no compilation holds for long: who frees code must not wait for the compiler.
 void Session::remove(llvm::orc::JITDylib& library) {
-  const std::lock_guard lock(mutex_);
   llvm::consumeError(jit_->getExecutionSession().removeJITDylib(library));
 }
 

@@ -37,7 +37,7 @@ class Session {
   Result<Code> link(const lang::Program& program, std::unique_ptr<llvm::Module> module,
                     std::unique_ptr<llvm::LLVMContext> context, const std::vector<std::string>& names);
 
-  std::mutex mutex_;   // LLVM's target machine serves one compilation at a time
+  std::mutex mutex_;  // LLVM's target machine serves one compilation at a time
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* runtime_ = nullptr;

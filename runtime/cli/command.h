@@ -35,6 +35,7 @@ void add_diff(CLI::App& app, Exit& exit);
 void add_repl(CLI::App& app, Exit& exit);
 void add_lsp(CLI::App& app, Exit& exit);
 void add_train(CLI::App& app);
+void add_serve(CLI::App& app, Exit& exit);
 void add_log(CLI::App& app, Exit& exit);
 void add_why(CLI::App& app, Exit& exit);
 void add_plan(CLI::App& app, Exit& exit);

@@ -36,6 +36,8 @@ Json to_json(const engine::AuditResult& result) {
           {"damaged", result.damage.size()},
           {"iterations", result.iterations},
           {"versions", result.versions},
+          {"loss_tokens", result.loss_tokens},
+          {"loss_iterations", result.loss_iterations},
           {"cut_lines", result.cut_lines},
           {"unsummed_lines", result.unsummed},
           {"sum", result.sum},
@@ -65,6 +67,10 @@ void print(const engine::AuditResult& result) {
   fmt::print("{} of {} asked again: {}\n", count(result.audited, "decision"), count(result.iterations, "iteration"),
              result.differing == 0 ? "all agree" : fmt::format("{} differ", result.differing));
   if (result.versions > 1) fmt::print("{} versions of the policy decided, each its own\n", result.versions);
+  if (result.loss_iterations > 0) {
+    fmt::print("not asked again: the loss of {} in {}; the journal has how often each rule answered, not the tokens\n",
+               count(result.loss_tokens, "token"), count(result.loss_iterations, "iteration"));
+  }
   if (result.first) print(*result.first);
   for (const std::string& damage : result.damage) fmt::print("damage: {}\n", damage);
   if (!result.damage.empty()) fmt::print("`allot replay --journal` tells which value it was, where the events are sound\n");

@@ -118,6 +118,9 @@ Result<replay::Report> back_test(const std::shared_ptr<const lang::Program>& pro
   return replay::replay_rollouts(program, *parameters, log);
 }
 
+// Whether a log can ask it anything; a library of functions has no handler.
+bool can_be_asked(const lang::Program& program) { return !program.handlers.empty(); }
+
 Json side_json(const replay::Outcome& outcome, const std::string& fate) {
   return {{"fate", fate}, {"rule", outcome.rule}, {"reason", outcome.reason}};
 }
@@ -167,7 +170,7 @@ Result<Json> compare(const Side& before, const Side& after, const DiffOptions& o
       compatible = compatible && lang::compatible(found);
       one["differences"] = to_json(found);
       one["same"] = was->second->hash == is->second->hash;
-      if (!options.log.empty()) {
+      if (!options.log.empty() && can_be_asked(*was->second) && can_be_asked(*is->second)) {
         auto decided = on_log(was->second, is->second, options);
         if (!decided) return decided.error();
         one["on_log"] = *std::move(decided);
@@ -185,8 +188,10 @@ void print_log(const Json& json, std::size_t most) {
   std::size_t told = 0;
   for (const Json& change : json["changes"]) {
     if (told++ == most) break;
-    fmt::print("  group {}: {} -> {}\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
-               change["after"]["fate"].get<std::string>());
+    const Json& decided = change["after"]["rule"].get<std::string>().empty() ? change["before"] : change["after"];
+    const std::string reason = decided["reason"].get<std::string>();
+    fmt::print("  group {}: {} -> {}{}  [{}]\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
+               change["after"]["fate"].get<std::string>(), reason.empty() ? "" : " because \"" + reason + "\"", decided["rule"].get<std::string>());
   }
   if (json["changes"].size() > most) fmt::print("  and {} more (--json tells of all)\n", json["changes"].size() - most);
   for (const Json& note : json["notes"]) fmt::print("note: {}\n", note.get<std::string>());

@@ -37,7 +37,7 @@ struct LogOptions {
   bool continues = false;
   bool json = false;
   bool follow = false;
-  std::string iterations, prompt, kind, rule;
+  std::string iterations, prompt, kind, version, rule;
   int group = -1;
   std::string jsonl, parquet, sql;
 
@@ -70,6 +70,7 @@ Result<engine::RowFilter> filter_of(const LogOptions& options) {
   if (options.group >= 0) filter.group = options.group;
   filter.prompt = said(options.prompt);
   filter.kind = said(options.kind);
+  filter.version = said(options.version);
   filter.rule = said(options.rule);
   return filter;
 }
@@ -197,7 +198,15 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_option("--group", options->group, "of this group")->check(CLI::NonNegativeNumber);
   command->add_option("--prompt", options->prompt, "of groups of this prompt");
   command->add_option("--kind", options->kind,
-                      "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, note, end, …");
+                      "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, loss, note, end, …");
+  command->add_option("--version", options->version, "of this version of the policy: its number, or eight or more digits of its hash")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            const bool hash = text.size() >= 8 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+            return digits || hash ? std::string() : fmt::format("'{}' is neither a number nor eight digits of a hash", text);
+          },
+          ""));
   command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE");
   auto* follow = command->add_flag("--follow", options->follow, "go on with what is written from now on, until Ctrl-C");
   auto* jsonl = command->add_option("--jsonl", options->jsonl, "write every record to this file, one JSON object a line; - is stdout");
@@ -206,9 +215,9 @@ void add_log(CLI::App& app, Exit& exit) {
   for (CLI::Option* other : {jsonl, parquet, sql}) follow->excludes(other);
   sql->excludes(jsonl)->excludes(parquet);
   command->footer(
-      "Columns of the exports and of SQL's table `records`: kind, iteration, group_id, sample, turn, prompt, point, policy\n"
-      "(hash), rule, verdict, carried, reason, fault, fate, changed, reads (JSON), record (JSON). SQL has `metrics`\n"
-      "(iteration, name, value) too, and the views `decisions` and `groups` (iteration, group_id, prompt, fate, rule,\n"
+      "Columns of the exports and of SQL's table `records`: kind, iteration, group_id, sample, turn, prompt, point, version\n"
+      "(number), policy (hash), rule, verdict, carried, reason, fault, fate, changed, reads (JSON), record (JSON). SQL has\n"
+      "`metrics` (iteration, name, value) too, and the views `decisions` and `groups` (iteration, group_id, prompt, fate, rule,\n"
       "reason, flat, rollouts, trained, turns, tokens).\n"
       "examples:\n  allot log runs/household-1\n  allot log runs/household-1 --json --iteration 3..9 --rule 12\n"
       "  allot log runs/household-1 --follow\n"

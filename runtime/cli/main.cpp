@@ -31,6 +31,7 @@ constexpr std::string_view examples =
     "  allot eval 'mean([1, 0, 1, 1])'                what is this?\n"
     "  allot replay early.allot --rollouts log.jsonl  what would it have stopped?\n"
     "  allot train --policy early.allot               train a model under it\n"
+    "  allot serve early.allot --run runs/first       let other processes ask it\n"
     "  allot log runs/first                           what was decided in that run?\n"
     "  allot why runs/first 12                        why was group 12 stopped?\n"
     "  allot plan tighter.allot --on runs/first       what would it decide otherwise?\n"
@@ -66,6 +67,7 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_replay(app, exit);
   add_lsp(app, exit);
   add_train(app);
+  add_serve(app, exit);
   add_log(app, exit);
   add_why(app, exit);
   add_plan(app, exit);

@@ -29,11 +29,12 @@ Json to_json(const engine::ReplayResult& result) {
   return {{"iterations", result.iterations}, {"events", result.events},
           {"records", result.records},       {"differing", result.differing},
           {"damaged", result.damage.size()}, {"unfinished", result.unfinished},
-          {"swapped", result.swapped},       {"first", std::move(first)},       {"damage", result.damage}};
+          {"swaps", result.swaps},           {"swapped", result.swapped},       {"first", std::move(first)},       {"damage", result.damage}};
 }
 
 void print(const engine::ReplayResult& result) {
-  fmt::print("{} iterations played again from {} events: {} records, {}\n", result.iterations, result.events, result.records,
+  const std::string swaps = result.swaps == 0 ? "" : fmt::format(" and {} swap{}", result.swaps, result.swaps == 1 ? "" : "s");
+  fmt::print("{} iterations played again from {} events{}: {} records, {}\n", result.iterations, result.events, swaps, result.records,
              result.differing == 0 ? "all the same" : fmt::format("{} differ", result.differing));
   if (result.first) {
     const engine::ReplayDifference& first = *result.first;
@@ -42,8 +43,8 @@ void print(const engine::ReplayResult& result) {
                shortened(first.recorded), shortened(first.replayed));
   }
   if (!result.swapped.empty()) {
-    fmt::print("{}: the policy was swapped here; from here on nothing is played again (`allot audit` covers every version)\n",
-               result.swapped);
+    fmt::print("{}: the policy was swapped here, and this journal does not tell at which event; from here on nothing is played "
+               "again (`allot audit` covers every version)\n", result.swapped);
   }
   for (const std::string& damage : result.damage) fmt::print("damage: {}\n", damage);
   if (result.unfinished > 0) fmt::print("{} iterations were cut off by the end of a process and left out\n", result.unfinished);

@@ -18,9 +18,9 @@ const std::vector<TableColumn>& row_columns() {
   // `group` is a word of SQL.
   static const std::vector<TableColumn> columns = {
       {"kind", Text},   {"iteration", Integer}, {"group_id", Integer}, {"sample", Integer}, {"turn", Integer},
-      {"prompt", Text}, {"point", Text},        {"policy", Text},      {"rule", Text},      {"verdict", Text},
-      {"carried", Text}, {"reason", Text},      {"fault", Text},       {"fate", Text},      {"changed", Integer},
-      {"reads", Text},  {"record", Text}};
+      {"prompt", Text}, {"point", Text},        {"version", Integer},  {"policy", Text},    {"rule", Text},
+      {"verdict", Text}, {"carried", Text},     {"reason", Text},      {"fault", Text},     {"fate", Text},
+      {"changed", Integer}, {"reads", Text},    {"record", Text}};
   return columns;
 }
 
@@ -33,6 +33,7 @@ std::vector<TableValue> row_values(const engine::RecordRow& row) {
           number(row.turn),
           text(row.prompt),
           text(row.point),
+          number(row.version),
           text(row.policy),
           text(row.rule),
           text(row.verdict),

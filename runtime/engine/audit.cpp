@@ -165,19 +165,25 @@ void Audit::shape(const MicroBatch& batch) {
   if (keeps_events()) impl_->events.shape(batch);
 }
 
+void Audit::swapped() {
+  if (keeps_events()) impl_->events.swapped();
+}
+
 void Audit::append(std::string record) {
   if (on()) impl_->append(std::move(record));
 }
 
-void Audit::version(int iteration, int number, const Policy& policy) {
+void Audit::version(int iteration, int number, std::string_view policy) {
   if (!on()) return;
-  impl_->record("version", iteration).member("v", number).key("policy").raw(dump(policy_record(policy)));
+  impl_->record("version", iteration).member("v", number).key("policy").raw(policy);
   impl_->write();
 }
 
-void Audit::resumed(int iteration) {
+void Audit::resumed(int iteration, std::string_view state) {
   if (!on()) return;
   impl_->record("resume", iteration);
+  if (!state.empty() && keeps_events()) impl_->text.member("state", state);
+  impl_->events.clear();
   impl_->write();
 }
 
@@ -321,6 +327,15 @@ void Audit::closed(const LiveGroup& group, const GroupResult& result, int iterat
 void Audit::note(int iteration, std::string_view words) {
   if (!on()) return;
   impl_->record("note", iteration).member("text", words);
+  impl_->write();
+}
+
+void Audit::losses(int iteration, int version, const LossTally& tally) {
+  if (!on()) return;
+  JsonText& text = impl_->record("loss", iteration);
+  if (version != 0) text.member("v", version);
+  text.member("h", tally.handler).member("asked", tally.asked).member("rules", tally.rules);
+  text.member("none", tally.none).member("faults", tally.faults).member("fault", tally.first_fault);
   impl_->write();
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/live_group.h"
+#include "runtime/engine/token_loss.h"
 
 namespace allot::engine {
 
@@ -40,14 +41,17 @@ class Audit {
   void ended(RolloutRef rollout, const Ending& ending, std::optional<double> now);
   void shape_group(const MicroBatch& group);
   void shape(const MicroBatch& batch);
+  void swapped();
 
   // ---- what the engine makes of it
 
   // The text of one JSON object with `k` and `it`.
   void append(std::string record);
   // A policy that may answer from here on, under this number; the one in the record `run` has 0.
-  void version(int iteration, int number, const Policy& policy);
-  void resumed(int iteration);
+  // `policy`: policy_record_text().
+  void version(int iteration, int number, std::string_view policy);
+  // `state`: the snapshot that was restored, where no barrier wrote it.
+  void resumed(int iteration, std::string_view state);
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);
   void started(int iteration, int group, int first, int count);
@@ -61,6 +65,8 @@ class Audit {
   // `until`: an epoch, 0 where the prompt is back, PromptHistory::for_good.
   void evicted(int iteration, std::string_view prompt, std::int64_t until);
   void note(int iteration, std::string_view text);
+  // What `on loss of token` answered in this iteration; `version` is that of the batch.
+  void losses(int iteration, int version, const LossTally& tally);
   // Everything so far is on disk when this returns; `state` replaces the snapshot.
   Result<void> barrier(const IterationReport& report, const std::string& state);
 

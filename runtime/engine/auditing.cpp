@@ -61,6 +61,7 @@ class Auditor {
     }
     if (kind == "ask") check_answer(line);
     if (kind == "same") check_packed(line);
+    if (kind == "loss") check_losses(line);
   }
 
   AuditResult result(const JournalProblems& problems) {
@@ -98,6 +99,27 @@ class Auditor {
     chain_.restart(recorded);
     result_.sum = recorded;
     stretch_ = line.place();
+  }
+
+  // Each token was answered by one rule, by none, or with a fault.
+  void check_losses(const JournalLine& line) {
+    const Json& record = line.record;
+    const auto asked = record.at("asked").get<std::int64_t>();
+    std::int64_t sum = record.at("none").get<std::int64_t>() + record.at("faults").get<std::int64_t>();
+    for (const Json& count : record.at("rules")) sum += count.get<std::int64_t>();
+    result_.loss_tokens += asked;
+    ++result_.loss_iterations;
+    Difference about{line.place(), record.at("it").get<int>(), -1, -1, 0, "on loss of token"};
+    const auto version = asking_.find(record.value("v", 0));
+    if (version != asking_.end()) {
+      about.policy = version->second->policy().program().hash;
+      hashes_.insert(about.policy);
+    }
+    if (sum == asked) return;
+    about.member = "asked";
+    about.recorded = fmt::format("{}", asked);
+    about.again = fmt::format("{}, the sum over its rules", sum);
+    differs(std::move(about));
   }
 
   void check_answer(const JournalLine& line) {
@@ -151,6 +173,10 @@ class Auditor {
       about.recorded = "values that this question cannot have";
       about.again = problem.what();
     }
+    differs(std::move(about));
+  }
+
+  void differs(Difference about) {
     ++result_.differing;
     if (!result_.first) result_.first = std::move(about);
   }

@@ -30,6 +30,9 @@ struct AuditResult {
   std::int64_t differing = 0;
   std::int64_t iterations = 0;           // ended; ones that were run again count again
   std::int64_t versions = 0;             // policies that decided, by their hashes
+  // Tokens that were asked their loss, and in how many iterations: the journal counts them, so they are not asked again.
+  std::int64_t loss_tokens = 0;
+  std::int64_t loss_iterations = 0;
   std::int64_t unsummed = 0;             // lines after the last end of an iteration, which no sum covers
   std::optional<Difference> first;
   std::vector<std::string> damage;       // lines whose checksum does not fit, stretches whose sum does not

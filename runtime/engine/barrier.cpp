@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,11 +69,12 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
     engine->audit_ = *std::move(audit);
   }
   engine->snapshot_ = std::make_shared<const std::string>(engine->make_snapshot());
+  engine->publish();
   return engine;
 }
 
 Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std::string>& prompts) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   if (in_iteration_) {
@@ -108,7 +110,8 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   places_a_batch_ = chosen.count;
   rounds_together_ = demands_.defers || chosen.count > settings_.slots || !groups_.empty();
   const int places = rounds_together_ ? std::max(chosen.count, settings_.slots) : chosen.count;
-  offered_ = prompts;
+  offered_ = std::make_shared<const std::vector<std::string>>(prompts);
+  publish();
   batch_ = Batch(settings_.slots, places, rounds, std::move(chosen.order));
   Orders orders;
   first_fill(orders);
@@ -149,7 +152,7 @@ void LiveEngine::update_state() {
   if (!demands_.history) return;
   learn_history();
   if (const int handler = points_.find(Point::Update, lang::Subject::Pool); handler != no_handler) {
-    ask_barrier(handler, pool_facts(offered_));
+    ask_barrier(handler, pool_facts(*offered_));
   }
   pass_epoch();
 }
@@ -212,7 +215,7 @@ void LiveEngine::pass_epoch() {
   if (!pool_.epoch_over()) return;
   pool_.next_epoch();
   const int handler = points_.find(Point::Epoch, lang::Subject::Pool);
-  if (handler != no_handler) ask_barrier(handler, pool_facts(offered_));
+  if (handler != no_handler) ask_barrier(handler, pool_facts(*offered_));
 }
 
 IterationReport LiveEngine::summarize() const {
@@ -237,7 +240,7 @@ IterationReport LiveEngine::summarize() const {
 }
 
 Result<IterationReport> LiveEngine::end_iteration() {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   if (!in_iteration_) return Error{"No iteration is under way.", "call begin_iteration first"};
@@ -256,17 +259,21 @@ Result<IterationReport> LiveEngine::end_iteration() {
     update_state();
     keep_for_replay();
   }
+  keep_states();
   add_messages(report);
   report.metrics = metrics(report);
   in_iteration_ = false;
   unused_ = unused_of_offered();
   for (const auto& [number, group] : groups_) {
-    if (group->closed) group->version.reset();
+    if (group->closed) release(std::exchange(group->version, nullptr));
   }
   take_waiting_swap();
+  keep_states();
+  swaps_.since_barrier = false;
   enter(swaps_.current);
   snapshot_ = std::make_shared<const std::string>(make_snapshot());
   swaps_.saved = swaps_.current ? swaps_.current->number : 0;
+  publish();
   auto written = audit_.barrier(report, *snapshot_);
   if (!written) return written.error();
   if (fatal_) return *fatal_;
@@ -280,7 +287,7 @@ std::vector<std::string> LiveEngine::unused_of_offered() const {
     if (group->deferred || group->active) opened.insert(group->log.prompt);
   }
   std::vector<std::string> names;
-  for (const std::string& prompt : offered_) {
+  for (const std::string& prompt : *offered_) {
     const auto found = opened.find(prompt);
     if (found != opened.end()) {
       opened.erase(found);

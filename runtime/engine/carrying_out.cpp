@@ -122,7 +122,8 @@ void LiveEngine::close(LiveGroup& group, Orders& orders) {
 void LiveEngine::end_as(LiveGroup& group, Fate fate, Orders& orders) {
   group.fate = fate;
   group.closed = true;
-  group.waits = group.deferred = false;
+  group.waits = false;
+  set_deferred(group, false);
   ledger_.close_group(fate, static_cast<int>(group.log.rollouts.size()));
   GroupResult result = result_of(group);
   audit_.closed(group, result, iteration_);

@@ -7,10 +7,15 @@
 
 namespace allot::engine {
 
+void LiveEngine::set_deferred(LiveGroup& group, bool deferred) {
+  deferred_ += static_cast<int>(deferred) - static_cast<int>(group.deferred);
+  group.deferred = deferred;
+}
+
 // All its rollouts have ended, so nothing is reserved; what it starts later is charged then.
 void LiveEngine::defer(LiveGroup& group, Orders& orders) {
   group.to_defer = group.waits = false;
-  group.deferred = true;
+  set_deferred(group, true);
   ++tallies_.deferred;
   ledger_.defer_group(static_cast<int>(group.log.rollouts.size()));
   audit_.deferred(group, iteration_);
@@ -43,7 +48,7 @@ std::vector<LiveGroup*> LiveEngine::due() {
 }
 
 void LiveEngine::resume(LiveGroup& group, int place, int round, Orders& orders) {
-  group.deferred = false;
+  set_deferred(group, false);
   group.active = group.placed = true;
   group.log.slot = place;
   group.log.round = round;

@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr char ended_letter = 'e';
 constexpr char group_letter = 'g';
 constexpr char micro_letter = 'm';
+constexpr char swap_letter = 's';
 
 char letter(const Turn& turn) { return turn.valid ? (turn.last ? 'T' : 't') : (turn.last ? 'I' : 'i'); }
 
@@ -109,6 +110,10 @@ void EventLog::put_shape(const MicroBatch& batch) {
     text.key("gram");
     put_numbers(text, batch.gram);
   }
+  if (!batch.embeddings.empty()) {
+    text.key("embeddings");
+    put_numbers(text, batch.embeddings);
+  }
   add_with_comma(shapes_, text.end_object().text());
 }
 
@@ -120,6 +125,11 @@ void EventLog::shape_group(const MicroBatch& group) {
 void EventLog::shape(const MicroBatch& batch) {
   kinds_ += micro_letter;
   put_shape(batch);
+}
+
+// Between two iterations its place is that of its record.
+void EventLog::swapped() {
+  if (begun_) kinds_ += swap_letter;
 }
 
 void EventLog::put(JsonText& text) const {
@@ -151,6 +161,10 @@ class Columns {
 
   LoggedEvent next(char kind) {
     LoggedEvent event;
+    if (kind == swap_letter) {
+      event.kind = LoggedEvent::Kind::Swap;
+      return event;
+    }
     if (kind == group_letter || kind == micro_letter) {
       event.kind = kind == group_letter ? LoggedEvent::Kind::ShapeGroup : LoggedEvent::Kind::Shape;
       event.batch = read_shape(record_.at("shapes").at(shape_++));
@@ -196,6 +210,7 @@ class Columns {
     for (const Json& rollout : json.at("rollouts")) batch.rollouts.push_back({rollout.at(0).get<int>(), rollout.at(1).get<int>()});
     batch.advantages = read_numbers(json.at("advantages"));
     if (json.contains("gram")) batch.gram = read_numbers(json.at("gram"));
+    if (json.contains("embeddings")) batch.embeddings = read_numbers(json.at("embeddings"));
     return batch;
   }
 

@@ -23,6 +23,8 @@ class EventLog {
   void ended(RolloutRef rollout, const Ending& ending, std::optional<double> now);
   void shape_group(const MicroBatch& group);
   void shape(const MicroBatch& batch);
+  // Another policy took its place, or a canary came or went; the record `swap` says which.
+  void swapped();
   bool begun() const { return begun_; }
 
   // The events as members of a record.
@@ -46,7 +48,7 @@ class EventLog {
 };
 
 struct LoggedEvent {
-  enum class Kind { Turn, Ended, ShapeGroup, Shape };
+  enum class Kind { Turn, Ended, ShapeGroup, Shape, Swap };
   Kind kind = Kind::Turn;
   RolloutRef rollout;
   Turn turn;

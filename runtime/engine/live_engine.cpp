@@ -48,7 +48,7 @@ RunFacts LiveEngine::run_facts() const {
           policy_ ? &policy_->parameters() : &no_parameters,
           &ledger_, settings_.seed, settings_.slots, iteration_, pool_.epoch(), drawable_, known_,
           pool_.away_count(),
-          std::count_if(groups_.begin(), groups_.end(), [](const auto& each) { return each.second->deferred; }),
+          deferred_,
           std::max(0, batch_.missing())};
 }
 
@@ -75,7 +75,7 @@ LiveGroup* LiveEngine::running(RolloutRef ref) {
 }
 
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -112,7 +112,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
 }
 
 Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -216,13 +216,13 @@ double LiveEngine::seconds_spent() const {
 }
 
 std::string LiveEngine::policy_name() const {
-  const std::lock_guard lock(mutex_);
-  return swaps_.current ? swaps_.current->program().name : "";
+  const auto active = mailbox_.active();
+  return active->policy ? active->policy->program().name : "";
 }
 
 std::string LiveEngine::policy_hash() const {
-  const std::lock_guard lock(mutex_);
-  return swaps_.current ? swaps_.current->hash() : "";
+  const auto active = mailbox_.active();
+  return active->policy ? active->policy->program().hash : "";
 }
 
 }  // namespace allot::engine

@@ -21,10 +21,12 @@
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/swap_mailbox.h"
 #include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
 #include "runtime/engine/trust.h"
 #include "runtime/engine/version.h"
+#include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
 
@@ -66,6 +68,11 @@ class LiveEngine final : public Engine {
 
   // For a replay: the journal's records, from now on, as texts of JSON objects.
   void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
+
+  // … where versions come from and what was remembered under them goes to, in place of the run folder; and how the host
+  // used the loss of tokens in the iteration that is about to end.
+  void keep_versions_with(std::shared_ptr<KeptVersions> kept) { elsewhere_ = std::move(kept); }
+  void losses_were(LossTally tally) { losses_ = std::move(tally); }
 
   // For scenarios: what is remembered, and every answer that concerns a group, as it is given.
   StateStore& state() { return store_; }
@@ -123,6 +130,7 @@ class LiveEngine final : public Engine {
 
   // ---- groups that wait (deferring.cpp)
   void defer(LiveGroup& group, Orders& orders);
+  void set_deferred(LiveGroup& group, bool deferred);
   void resume(LiveGroup& group, int place, int round, Orders& orders);
   void surplus(LiveGroup& group, Orders& orders);
   void drop_expired(Orders& orders);
@@ -171,33 +179,36 @@ class LiveEngine final : public Engine {
              const std::vector<std::optional<double>>& rewards) const;
 
   // ---- versions of the policy (swap.cpp, swap_prepare.cpp, swap_groups.cpp)
-  struct Prepared {
-    std::shared_ptr<Version> version;         // null: the canary is taken back
-    std::shared_ptr<const std::string> then;  // a snapshot whose memory comes with it
-    int back_to = -1;                         // number of the replaced version that this is
-  };
-  struct Against { std::shared_ptr<Version> current; std::optional<Replaced> before; std::vector<std::string> prompts; };
-  Result<Prepared> prepare(const SwapRequest& request, const Against& against) const;
-  Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const Against& against) const;
+  // Without the lock.
+  Result<PreparedSwap> prepare(const SwapRequest& request, const ActivePolicy& active) const;
+  Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
+  Result<void> write_down(StateThen& state) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
-  SwapReport exchange(const SwapRequest& request, Prepared prepared, SwapReport report);
+  // Under it.
+  class Event;
+  void take_posted();
+  void publish();
+  SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
   void accept(int ticket);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
-  std::optional<Error> take_over(const SwapRequest& request, const Prepared& prepared, SwapReport& report);
-  std::optional<Error> take_memory(const Prepared& prepared, SwapReport& report);
+  std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
+  std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);
   void take_waiting_swap();
-  void record(SwapReport& report);
+  void record(const SwapReport& report);
   void adopt(LiveGroup& group, const std::shared_ptr<Version>& next, SwapReport& report);
   void enter(std::shared_ptr<Version> version);
   std::shared_ptr<Version> version_for_batch() const;
   const std::shared_ptr<Version>& version_for_group(const std::string& prompt, int place, int round) const;
   void let_go(LiveGroup& group);
   void retire(std::shared_ptr<Version> version);
-  void keep_replaced(const Version& version, std::shared_ptr<const std::string> state);
+  void release(std::shared_ptr<Version> version);
+  std::vector<std::shared_ptr<Version>> take_gone();
+  void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
+  void keep_states();
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
-  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration);
+  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration, const std::string& state);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
   const lang::Program& program_of(const LiveGroup& group) const;
@@ -217,6 +228,7 @@ class LiveEngine final : public Engine {
   int replay_age_ = 0;
   Swaps swaps_;
   std::map<std::string, double> retired_;  // metrics of versions that went in this iteration
+  std::vector<std::shared_ptr<Version>> gone_;  // nobody asks them any more; freed without the lock
   Ledger ledger_;
   StateStore store_;
   Trust trust_;
@@ -229,6 +241,7 @@ class LiveEngine final : public Engine {
   std::int64_t known_ = 0;
   // Groups of this iteration, those that wait, and those of the replay buffer; by number.
   GroupTable groups_;
+  int deferred_ = 0;  // of them, how many wait
   GroupTable stored_;
   std::vector<int> replayed_;
   bool rounds_together_ = false;  // a round begins when everybody has ended
@@ -241,13 +254,37 @@ class LiveEngine final : public Engine {
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
   std::shared_ptr<const std::string> snapshot_;
-  std::vector<std::string> offered_;  // the host's order of this iteration
+  // The host's order of this iteration.
+  std::shared_ptr<const std::vector<std::string>> offered_ = std::make_shared<const std::vector<std::string>>();
   std::vector<std::string> unused_;
   std::shared_ptr<TokenLoss> token_loss_;  // of this iteration
+  std::optional<LossTally> losses_;        // what came of it
+  std::shared_ptr<KeptVersions> elsewhere_;  // null outside of replays
   double last_event_ = 0;  // by now()
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
+  SwapMailbox mailbox_;
   mutable std::mutex mutex_;
+};
+
+// The engine's lock, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
+// after the lock, so that nobody else waits for that.
+class LiveEngine::Event {
+ public:
+  explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
+  Event(LiveEngine& engine, std::unique_lock<std::mutex> lock) : engine_(engine), lock_(std::move(lock)) {
+    if (engine_.mailbox_.waits()) engine_.take_posted();
+  }
+  ~Event() {
+    if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+ private:
+  LiveEngine& engine_;
+  std::vector<std::shared_ptr<Version>> gone_;
+  std::unique_lock<std::mutex> lock_;  // last: it goes first
 };
 
 }  // namespace allot::engine

@@ -14,15 +14,17 @@ Policy::~Policy() {
 }
 
 void Policy::compile_in_background(Compile compile) {
+  is_compiling_ = true;
   compiling_ = std::thread([this, compile = std::move(compile)] {
     auto code = compile(*program_);
     if (code) {
       native_ = std::move(*code);
       active_.store(native_.get(), std::memory_order_release);
-      return;
+    } else {
+      const std::lock_guard lock(note_mutex_);
+      note_ = code.error().what;
     }
-    const std::lock_guard lock(note_mutex_);
-    note_ = code.error().what;
+    is_compiling_.store(false, std::memory_order_release);
   });
 }
 

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,12 +40,14 @@ class Policy {
   const lang::Program& program() const { return *program_; }
   const std::vector<lang::Cell>& parameters() const { return parameters_; }
   // Null for a policy that was put together in memory.
-  const Origin* origin() const { return origin_ ? &*origin_ : nullptr; }
-  void set_origin(Origin origin) { origin_ = std::move(origin); }
+  const std::shared_ptr<const Origin>& origin() const { return origin_; }
+  void set_origin(Origin origin) { origin_ = std::make_shared<const Origin>(std::move(origin)); }
   const compiler::Executable& executable() const { return *active_.load(std::memory_order_acquire); }
 
   // Compiles in the background and changes over. A failure leaves the evaluator in place; native_note() says why.
   void compile_in_background(Compile compile);
+  // Its end would wait for the compiler.
+  bool is_compiling() const { return is_compiling_.load(std::memory_order_acquire); }
   std::string native_note() const;
   // Waits for the compilation; true where machine code is in use.
   bool wait_for_native();
@@ -54,12 +55,13 @@ class Policy {
  private:
   std::shared_ptr<const lang::Program> program_;
   std::vector<lang::Cell> parameters_;
-  std::optional<Origin> origin_;
+  std::shared_ptr<const Origin> origin_;
   std::unique_ptr<compiler::Executable> first_;
   std::unique_ptr<compiler::Executable> native_;  // written by the thread before it is published
   std::atomic<const compiler::Executable*> active_;
   mutable std::mutex note_mutex_;
   std::string note_;
+  std::atomic<bool> is_compiling_ = false;
   std::thread compiling_;
 };
 

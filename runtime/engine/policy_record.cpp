@@ -10,6 +10,7 @@
 
 #include "lang/compose/library.h"
 #include "runtime/engine/answer_text.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
@@ -105,9 +106,12 @@ Json policy_record(const Policy& policy) {
     }
   }
   json["parameters"] = std::move(parameters);
+  if (policy.origin() != nullptr) json["set"] = policy.origin()->parameters;  // by the user
   json["handlers"] = std::move(handlers);
   return json;
 }
+
+std::string policy_record_text(const Policy& policy) { return dump(policy_record(policy)); }
 
 Cell read_cell(const Json& json, const lang::Type& type) {
   if (json.is_null()) return Cell::undefined();
@@ -154,7 +158,9 @@ Result<std::shared_ptr<Policy>> read_policy_record(const Json& record) {
   }
   auto program = std::make_shared<const lang::Program>(*std::move(checked));
   auto evaluator = compiler::evaluate(*program);
-  return std::make_shared<Policy>(std::move(program), std::move(parameters), std::move(evaluator));
+  auto policy = std::make_shared<Policy>(std::move(program), std::move(parameters), std::move(evaluator));
+  if (record.contains("set")) policy->set_origin({{}, record.at("set").get<std::map<std::string, std::string>>()});
+  return policy;
 }
 
 }  // namespace allot::engine

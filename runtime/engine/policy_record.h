@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -11,6 +12,7 @@
 namespace allot::engine {
 
 nlohmann::ordered_json policy_record(const Policy& policy);
+std::string policy_record_text(const Policy& policy);  // … as JSON
 
 // The policy anew, from the record alone; it answers as it did when it was recorded. An error says that the text is not
 // the one whose hash stands beside it, or that this program no longer accepts it.

@@ -6,6 +6,12 @@ namespace allot::engine {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+constexpr std::size_t shortest_hash = 8;
+
+}  // namespace
+
 RowMaker::RowMaker(Use use)
     : use_(std::move(use)),
       reader_([this](const Answered& answered, const RecordedPolicy& policy) { answer(answered, policy); },
@@ -21,6 +27,7 @@ void RowMaker::answer(const Answered& answered, const RecordedPolicy& policy) {
   if (const auto found = prompts_.find(answered.group); found != prompts_.end()) row.prompt = found->second;
   const Json& handler = policy.handler(answered);
   row.point = handler.at("text").get<std::string>();
+  row.version = answered.version;
   row.policy = policy.hash();
   row.rule = policy.where(answered);
   row.verdict = policy.verdict(answered);
@@ -41,6 +48,19 @@ void RowMaker::answer(const Answered& answered, const RecordedPolicy& policy) {
   use_(row);
 }
 
+// The version that a record is about, where it is about one.
+void RowMaker::read_version(const Json& record, RecordRow& row) {
+  const auto policy = record.find("policy");
+  if (row.kind == "run" && policy->is_object()) row.version = 0;
+  if (row.kind == "version" || row.kind == "swap") row.version = record.at("v").get<int>();
+  if (row.kind == "loss") row.version = record.value("v", 0);
+  if (row.kind == "adopt") row.version = record.at("to").get<int>();
+  if (row.kind == "swap" && row.version == 0) row.version = -1;  // it never came to be one
+  if (row.version < 0) return;
+  if (policy != record.end()) hashes_[row.version] = policy->at("hash").get<std::string>();
+  if (const auto known = hashes_.find(row.version); known != hashes_.end()) row.policy = known->second;
+}
+
 void RowMaker::other(const Json& record) {
   RecordRow row;
   row.kind = record.at("k").get<std::string>();
@@ -52,6 +72,7 @@ void RowMaker::other(const Json& record) {
   } else if (const auto found = prompts_.find(row.group); found != prompts_.end()) {
     row.prompt = found->second;
   }
+  read_version(record, row);
   if (row.kind == "close") {
     row.fate = record.at("fate").get<std::string>();
     row.rule = record.at("rule").get<std::string>();
@@ -72,6 +93,9 @@ bool RowFilter::accepts(const RecordRow& row) const {
   if (group && row.group != *group) return false;
   if (prompt && row.prompt != *prompt) return false;
   if (kind && row.kind != *kind) return false;
+  const bool by_hash = version && version->size() >= shortest_hash;
+  if (by_hash && !row.policy.starts_with(*version)) return false;
+  if (version && !by_hash && (row.version < 0 || fmt::format("{}", row.version) != *version)) return false;
   if (!rule) return true;
   return row.rule == *rule || row.rule.ends_with(":" + *rule) || row.rule.ends_with("/" + *rule);
 }

@@ -24,6 +24,7 @@ struct RecordRow {
   int turn = -1;
   std::string prompt;     // of the group, or the one that is evicted
   std::string point;      // "turn 2 of group g"
+  int version = -1;       // that decided, that came or that a group went over to; counts from 0
   std::string policy;     // hash of the version that decided
   std::string rule;       // "file:line"
   std::string verdict;
@@ -48,9 +49,11 @@ class RowMaker {
  private:
   void answer(const Answered& answered, const RecordedPolicy& policy);
   void other(const nlohmann::ordered_json& record);
+  void read_version(const nlohmann::ordered_json& record, RecordRow& row);
 
   Use use_;
   std::map<int, std::string> prompts_;  // by group
+  std::map<int, std::string> hashes_;   // by the number of the version
   RecordReader reader_;
 };
 
@@ -62,6 +65,7 @@ struct RowFilter {
   std::optional<int> group;
   std::optional<std::string> prompt;
   std::optional<std::string> kind;
+  std::optional<std::string> version;  // its number, or the first eight or more digits of its hash
   std::optional<std::string> rule;  // "file:line", or its end: "12" is line 12 of any file
 
   bool accepts(const RecordRow& row) const;

@@ -113,6 +113,7 @@ void RecordReader::unpack(const Json& rows, const RecordedPolicy& policy) {
   for (std::size_t i = 0; i < rows.at("g").size(); ++i) {
     Answered answered;
     answered.iteration = rows.at("it").get<int>();
+    answered.version = rows.value("v", 0);
     answered.group = rows.at("g")[i].get<int>();
     answered.sample = rows.contains("s") ? rows.at("s")[i].get<int>() : -1;
     answered.handler = rows.at("h").get<int>();
@@ -128,6 +129,7 @@ void RecordReader::unpack(const Json& rows, const RecordedPolicy& policy) {
 void RecordReader::read_answer(const Json& record, const RecordedPolicy& policy) {
   Answered answered;
   answered.iteration = record.at("it").get<int>();
+  answered.version = record.value("v", 0);
   answered.group = record.at("g").get<int>();
   answered.sample = record.value("s", -1);
   answered.handler = record.at("h").get<int>();
@@ -163,6 +165,7 @@ Result<JournalProblems> read_records(const std::filesystem::path& run_folder, Re
     bool counts = true;
     return read_journal(folder, [&](const Json& record) {
       const std::string kind = record.at("k").get<std::string>();
+      counts = counts || kind == "run";  // what a process tells before its first iteration
       if (kind == "begin") {
         ++begins;
         const auto found = last->find(record.at("it").get<int>());

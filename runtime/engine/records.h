@@ -21,6 +21,7 @@ std::string show_values(const nlohmann::ordered_json& values);
 // One answer of the policy.
 struct Answered {
   int iteration = 0;
+  int version = 0;    // of the policy, as the run counts them
   int group = -1;     // −1: about a batch or the pool
   int sample = -1;    // −1: about a group
   int handler = -1;

@@ -1,8 +1,11 @@
 #include "runtime/engine/replaying.h"
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,23 +39,56 @@ Settings settings_of(const Json& json) {
   return settings;
 }
 
+// Of a swap that changed who decides; what was refused, superseded or still waits changed nothing.
+bool took_place(const Json& swap) { return swap.at("outcome") == "active" || swap.at("outcome") == "canary"; }
+
 // What is compared: all but what tells of the host, of this build or of the file itself.
 bool is_compared(const Json& record) {
   static const std::set<std::string> others = {"run", "events", "pool", "resume"};
   const std::string kind = record.at("k").get<std::string>();
   const bool of_build = kind == "note" && record.at("text").get<std::string>().starts_with("note:");
-  return !others.contains(kind) && !of_build;
+  return !others.contains(kind) && !of_build && (kind != "swap" || took_place(record));
 }
 
-// Without what a replay cannot tell: checksums, and how many tokens were asked their loss (no event says so).
+// Without checksums, and without what tells of the moment and of the way in which a swap was asked for.
 Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
-  if (const auto metrics = record.find("metrics"); metrics != record.end()) {
-    for (const char* const name : {"loss/tokens", "loss/faults"}) metrics->erase(name);
+  if (record.at("k") == "swap") {
+    for (const char* const name : {"ticket", "by", "seconds"}) record.erase(name);
   }
   return record;
 }
+
+LossTally tally_of(const Json& record) {
+  return {record.at("h").get<int>(), record.at("asked").get<std::int64_t>(), record.at("rules").get<std::vector<std::int64_t>>(),
+          record.at("none").get<std::int64_t>(), record.at("faults").get<std::int64_t>(), record.at("fault").get<std::string>()};
+}
+
+// The versions of the run by number and hash, as the journal has them, and what was remembered when each was replaced.
+class JournalVersions : public KeptVersions {
+ public:
+  explicit JournalVersions(std::filesystem::path run) : run_(std::move(run)) {}
+  void add(int number, const Json& record) { policies_.insert_or_assign(std::pair(number, record.at("hash").get<std::string>()), record); }
+
+  Result<std::shared_ptr<Policy>> policy(int number, const std::string& hash) override {
+    const auto found = policies_.find({number, hash});
+    if (found != policies_.end()) return read_policy_record(found->second);
+    return Error{fmt::format("The journal does not hold version {} of the policy ({}).", number, hash.substr(0, 12)), ""};
+  }
+  void keep_state(int number, std::shared_ptr<const std::string> snapshot) override { states_[number] = std::move(snapshot); }
+  std::shared_ptr<const std::string> state(int number) const override {
+    if (const auto found = states_.find(number); found != states_.end()) return found->second;
+    // Replaced between two iterations by a process that ended before it could write of it.
+    auto on_disk = kept_state(run_, number);
+    return on_disk ? std::make_shared<const std::string>(*std::move(on_disk)) : nullptr;
+  }
+
+ private:
+  std::filesystem::path run_;
+  std::map<std::pair<int, std::string>, Json> policies_;
+  std::map<int, std::shared_ptr<const std::string>> states_;
+};
 
 struct Recorded {
   std::string place;
@@ -62,32 +98,34 @@ struct Recorded {
 class Replayer {
  public:
   // `kept`: iterations at whose end the state is needed later.
-  explicit Replayer(std::set<int> kept) : kept_(std::move(kept)) {}
+  Replayer(const std::filesystem::path& run, std::set<int> kept)
+      : kept_(std::move(kept)), versions_(std::make_shared<JournalVersions>(run)) {}
 
   void read(const JournalLine& line) {
     if (failure_ || !result_.swapped.empty()) return;
     const Json& record = line.record;
     const std::string kind = record.at("k").get<std::string>();
-    if (kind == "swap") return;  // refused ones change nothing; the others come with a version
     if (kind != "run" && !engine_) {
       return fail({line.place() + ": the beginning of the journal, which tells of the run, is missing or damaged.", ""});
     }
+    if (resuming_ && kind != "version") resume();
+    if (failure_) return;
+    if (kind == "version") versions_->add(record.at("v").get<int>(), record.at("policy"));
     if (kind == "run") {
       leave_unfinished();
       begin_run(record);
-    } else if (kind == "version") {
-      result_.swapped = line.place();
-      recorded_.clear();
     } else if (kind == "pool") {
       demand(engine_->set_pool(read_pool(record)), line);
     } else if (kind == "resume") {
       leave_unfinished();
-      resume(record.at("it").get<int>(), line);
+      resuming_ = Recorded{line.place(), record};
     } else if (kind == "events") {
       events_ = read_events(record);
     } else {
-      if (kind == "begin") leave_unfinished();
+      begun_ = begun_ || kind == "begin";
+      if (kind == "loss") losses_ = tally_of(record);
       if (is_compared(record)) recorded_.push_back({line.place(), comparable(record)});
+      if (kind == "swap" && took_place(record)) read_swap(record, line);
       if (kind == "end") play(record.at("it").get<int>(), line);
     }
   }
@@ -109,24 +147,60 @@ class Replayer {
       auto read = read_policy_record(record.at("policy"));
       if (!read) return fail(read.error());
       policy = *std::move(read);
+      versions_->add(0, record.at("policy"));
     }
     auto engine = LiveEngine::create(settings, std::move(policy));
     if (!engine) return fail(engine.error());
     engine_ = *std::move(engine);
     engine_->record_to([this](std::string text) { replayed_.push_back(comparable(Json::parse(text))); });
+    engine_->keep_versions_with(versions_);
+    replayed_.clear();
     if (kept_.contains(-1)) states_[-1] = engine_->save_state();
   }
 
-  // The state at the end of the iteration before.
-  void resume(int iteration, const JournalLine& line) {
-    const auto state = states_.find(iteration - 1);
-    if (state == states_.end()) {
-      return fail({fmt::format("{}: the run goes on from the end of iteration {}, which this journal does not hold.",
-                               line.place(), iteration - 1),
+  // Within an iteration the events say when it was.
+  void read_swap(const Json& record, const JournalLine& line) {
+    if (!record.contains("now")) {
+      result_.swapped = line.place();
+    } else if (begun_) {
+      swaps_.push_back(record);
+    } else {
+      swap(record);
+    }
+  }
+
+  // Whatever comes of it is in the records that are compared.
+  void swap(const Json& record) {
+    ++result_.swaps;
+    SwapRequest request;
+    request.now = record.at("now").get<bool>();
+    request.canary = record.value("canary", 0.0);
+    if (record.contains("back")) request.back = record.at("back") == "then" ? StateOf::Then : StateOf::Now;
+    auto policy = versions_->policy(record.at("v").get<int>(), record.at("to").get<std::string>());
+    if (!policy) return fail(policy.error());
+    request.policy = *std::move(policy);
+    (void)engine_->swap(request);
+  }
+
+  // The state at the end of the iteration before, or the one that came with the record. Versions that a resumed process
+  // names first are those that it found; they follow the record.
+  void resume() {
+    const Recorded from = *std::exchange(resuming_, std::nullopt);
+    const int iteration = from.record.at("it").get<int>();
+    const auto kept = states_.find(iteration - 1);
+    if (kept == states_.end() && !from.record.contains("state")) {
+      return fail({fmt::format("{}: the run goes on from the end of iteration {}, which this journal does not hold.", from.place,
+                               iteration - 1),
                    "play the journal that holds the run from its beginning"});
     }
-    demand(engine_->restore(state->second), line);
+    const std::string state = from.record.contains("state") ? from.record.at("state").get<std::string>() : kept->second;
     replayed_.clear();
+    if (auto restored = engine_->restore(state); !restored) {
+      return fail({fmt::format("{}: the engine refuses the state it was resumed from: {}", from.place, restored.error().what),
+                   restored.error().help});
+    }
+    if (kept_.contains(iteration - 1)) states_[iteration - 1] = state;
+    std::erase_if(replayed_, [](const Json& record) { return !is_compared(record); });
   }
 
   void play(int iteration, const JournalLine& line) {
@@ -135,26 +209,40 @@ class Replayer {
                                iteration),
                    "train with --keep-events to have them; `allot audit` needs no events"});
     }
-    replayed_.clear();
     clock_ = events_->begun.value_or(0);
     bool going = demand(engine_->begin_iteration(iteration, events_->prompts), line);
     for (std::size_t i = 0; going && i < events_->events.size(); ++i) going = tell(events_->events[i], line);
+    if (losses_) engine_->losses_were(*losses_);
     if (!going || !demand(engine_->end_iteration(), line)) return;
     ++result_.iterations;
     compare(iteration, line);
     if (kept_.contains(iteration)) states_[iteration] = engine_->save_state();
+    forget();
+  }
+
+  void forget() {
     recorded_.clear();
     replayed_.clear();
+    swaps_.clear();
     events_.reset();
+    losses_.reset();
+    begun_ = false;
   }
 
   bool tell(const LoggedEvent& event, const JournalLine& line) {
+    if (event.kind == LoggedEvent::Kind::Swap) {
+      if (swaps_.empty()) return fail({line.place() + ": the record of a swap is missing.", ""}), false;
+      swap(swaps_.front());
+      swaps_.pop_front();
+      return !failure_;
+    }
     ++result_.events;
     clock_ = event.now.value_or(clock_);
     switch (event.kind) {
       case LoggedEvent::Kind::Turn: return demand(engine_->turn(event.rollout, event.turn), line);
       case LoggedEvent::Kind::Ended: return demand(engine_->ended(event.rollout, event.ending), line);
       case LoggedEvent::Kind::ShapeGroup: return demand(engine_->shape_group(event.batch), line);
+      case LoggedEvent::Kind::Swap: break;
       case LoggedEvent::Kind::Shape: return demand(engine_->shape(event.batch), line);
     }
     return false;
@@ -203,9 +291,8 @@ class Replayer {
 
   // A barrier that was cut off in the middle: nothing after the last whole iteration was acknowledged.
   void leave_unfinished() {
-    result_.unfinished += !recorded_.empty();
-    recorded_.clear();
-    events_.reset();
+    result_.unfinished += begun_;
+    forget();
   }
 
   template <typename T>
@@ -219,9 +306,14 @@ class Replayer {
 
   std::set<int> kept_;
   std::map<int, std::string> states_;
+  std::shared_ptr<JournalVersions> versions_;
   std::unique_ptr<LiveEngine> engine_;
   double clock_ = 0;
   std::optional<LoggedIteration> events_;
+  std::optional<LossTally> losses_;
+  std::deque<Json> swaps_;           // of the iteration that is read, not yet made
+  bool begun_ = false;               // an iteration is being read
+  std::optional<Recorded> resuming_;
   std::vector<Recorded> recorded_;
   std::vector<Json> replayed_;
   ReplayResult result_;
@@ -238,11 +330,13 @@ Result<ReplayResult> replay_run(const std::filesystem::path& run_folder) {
       if (record.at("k") == "resume") kept.insert(record.at("it").get<int>() - 1);
     });
     if (!looked) return looked.error();
-    Replayer replayer(std::move(kept));
+    Replayer replayer(run_folder, std::move(kept));
     auto problems = read_lines(folder, [&](const JournalLine& line) { replayer.read(line); });
     if (!problems) return problems.error();
-    if (replayer.failure()) return *replayer.failure();
-    return replayer.result(*problems);
+    ReplayResult result = replayer.result(*problems);
+    // After a difference the rest may not be playable: it is the difference that is told.
+    if (replayer.failure() && !result.first) return *replayer.failure();
+    return result;
   } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it
     return Error{fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what()),
                  "read it with the program that wrote it"};

@@ -28,7 +28,8 @@ struct ReplayResult {
   std::int64_t differing = 0;
   std::optional<ReplayDifference> first;
   std::vector<std::string> damage;
-  std::string swapped;           // where the policy was swapped first: what follows is not played; empty: nowhere
+  std::int64_t swaps = 0;        // policies that took their place, canaries that came or went, rollbacks
+  std::string swapped;           // a swap of an older journal, which does not tell where: the rest is not played
   std::int64_t unfinished = 0;   // iterations without an end, which a kill cut off: nothing to play
 };
 

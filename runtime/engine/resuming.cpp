@@ -38,16 +38,17 @@ std::string LiveEngine::make_snapshot() const {
 }
 
 Result<void> LiveEngine::restore(const std::string& state) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   auto read = read_snapshot(state, {});
   if (!read) return read.error();
-  if (auto restored = restore_versions(read->policy_hash, read->versions, read->iteration + 1); !restored) return restored;
+  if (auto restored = restore_versions(read->policy_hash, read->versions, read->iteration + 1, state); !restored) return restored;
   iteration_ = read->iteration;
   next_group_ = read->next_group;
   groups_.clear();
   stored_.clear();
   in_iteration_ = false;
   const std::size_t waiting = read->waiting.size();
+  deferred_ = static_cast<int>(waiting);
   for (std::size_t i = 0; i < read->groups.size(); ++i) {
     const int number = read->groups[i]->log.group;
     read->groups[i]->deferred = i < waiting;
@@ -65,6 +66,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
   run_ = read->run;
   snapshot_ = std::make_shared<const std::string>(state);
   swaps_.saved = read->versions.number;
+  publish();
   return {};
 }
 

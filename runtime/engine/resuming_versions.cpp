@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
+#include "runtime/engine/policy_record.h"
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
@@ -20,6 +21,7 @@ SavedVersions LiveEngine::saved_versions() const {
   if (!swaps_.current) return saved;
   saved.number = swaps_.current->number;
   saved.next_number = swaps_.next_number;
+  saved.since_barrier = swaps_.since_barrier;
   saved.parameters = parameters_of(*swaps_.current);
   if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
   for (const Replaced& replaced : swaps_.before) {
@@ -31,6 +33,11 @@ SavedVersions LiveEngine::saved_versions() const {
 
 Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std::string& hash,
                                                           const std::map<std::string, std::string>& parameters) const {
+  if (elsewhere_) {
+    auto policy = elsewhere_->policy(number, hash);
+    if (!policy) return policy.error();
+    return std::make_shared<Version>(number, *std::move(policy));
+  }
   auto text = kept_text(settings_.run_folder, hash);
   if (!text) return text.error();
   auto policy = load_policy(*text, parameters);
@@ -48,7 +55,8 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
 }
 
 // The version that was active, whatever the run began with.
-Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration) {
+Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration,
+                                          const std::string& state) {
   const std::string own = swaps_.current ? swaps_.current->hash() : "";
   const bool swapped = saved.number != 0;
   if (!swapped && hash != own) {
@@ -68,12 +76,15 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration);
+  audit_.resumed(next_iteration, saved.since_barrier ? std::string_view(state) : "");
   swaps_.waiting.reset();
+  swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
   for (const SavedVersions::Before& before : saved.before) {
-    auto text = kept_text(settings_.run_folder, before.hash);
-    if (text) swaps_.before.push_back({before.number, before.hash, Origin{*std::move(text), before.parameters}, nullptr});
+    auto text = elsewhere_ ? Result<PolicyText>(PolicyText{}) : kept_text(settings_.run_folder, before.hash);
+    if (!text) continue;
+    auto origin = std::make_shared<const Origin>(Origin{*std::move(text), before.parameters});
+    swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
   swaps_.current = std::move(current);
@@ -81,10 +92,10 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
   if (swaps_.canary) {
     swaps_.share = saved.canary->share;
     swaps_.by_iteration = ranks(swaps_.canary->program()) || ranks(swaps_.current->program());
-    audit_.version(next_iteration, swaps_.canary->number, *swaps_.canary->policy);
+    audit_.version(next_iteration, swaps_.canary->number, policy_record_text(*swaps_.canary->policy));
   }
   if (!swaps_.current) return {};
-  if (swapped) audit_.version(next_iteration, swaps_.current->number, *swaps_.current->policy);
+  if (swapped) audit_.version(next_iteration, swaps_.current->number, policy_record_text(*swaps_.current->policy));
   enter(swaps_.current);
   ledger_ = Ledger(policy_->program(), policy_->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   store_ = StateStore(policy_->program());

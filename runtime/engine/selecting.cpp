@@ -11,7 +11,7 @@
 namespace allot::engine {
 
 Result<void> LiveEngine::set_pool(std::vector<PoolPrompt> prompts) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   if (in_iteration_) return Error{"The pool cannot change while an iteration runs.", "call set_pool between two"};
   std::set<std::string_view> keys;
   for (const PoolPrompt& prompt : prompts) {

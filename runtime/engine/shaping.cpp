@@ -38,8 +38,9 @@ int LiveEngine::replay_age() const {
   const std::lock_guard lock(mutex_);
   return replay_age_;
 }
+
 std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const std::vector<int> handlers = judge_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
   if (handlers.empty()) return nullptr;
   if (!token_loss_) {
@@ -48,21 +49,23 @@ std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
   return token_loss_;
 }
 
-// Tokens are too many to be told of one by one: the journal has the first fault, metrics have the counts.
+// Tokens are too many to be told of one by one: the journal has how often each rule answered, and the first fault.
 void LiveEngine::note_losses() {
-  if (!token_loss_) return;
-  tallies_.loss_tokens = token_loss_->asked();
-  tallies_.loss_faults = token_loss_->faults();
+  if (token_loss_) losses_ = token_loss_->tally();
+  if (!losses_) return;
+  tallies_.loss_tokens = losses_->asked;
+  tallies_.loss_faults = losses_->faults;
+  audit_.losses(iteration_, version_->number, *losses_);
   if (tallies_.loss_faults > 0) {
-    const std::string text = fmt::format("{} tokens took the trainer's own loss: {}", tallies_.loss_faults, token_loss_->first_fault());
+    const std::string text = fmt::format("{} tokens took the trainer's own loss: {}", tallies_.loss_faults, losses_->first_fault);
     messages_.push_back("fault: " + text);
     if (settings_.stop_on_fault) {
       fatal_ = Error{"The policy faulted: " + text + ".", "the run stops on a fault, as it was told to"};
     }
   }
   token_loss_.reset();
+  losses_.reset();
 }
-
 
 namespace {
 
@@ -86,7 +89,7 @@ double or_nan(std::optional<double> value) { return value.value_or(std::numeric_
 // A group's handler sees all of its rollouts, those that are not trained on without an advantage; what it sets for
 // those is ignored.
 Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
@@ -124,7 +127,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
 }
 
 Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
-  const std::lock_guard lock(mutex_);
+  const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();

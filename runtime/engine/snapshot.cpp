@@ -99,6 +99,7 @@ RunTallies read_run(const Json& json) {
 
 void put(JsonText& text, const SavedVersions& versions) {
   text.begin_object().member("number", versions.number).member("next", versions.next_number);
+  if (versions.since_barrier) text.member("since_barrier", true);
   text.member("parameters", versions.parameters);
   text.key("canary").begin_array();
   if (versions.canary) {
@@ -118,6 +119,7 @@ SavedVersions read_versions(const Json& json) {
   SavedVersions versions;
   versions.number = json.at("number").get<int>();
   versions.next_number = json.at("next").get<int>();
+  versions.since_barrier = json.value("since_barrier", false);
   versions.parameters = json.at("parameters").get<Parameters>();
   if (const Json& canary = json.at("canary"); !canary.empty()) {
     versions.canary = {canary.at(0).get<int>(), canary.at(1).get<std::string>(), canary.at(2).get<Parameters>(),

@@ -32,6 +32,8 @@ std::string event_words(const Json& record) {
   return fmt::format("prompt {} is evicted until epoch {}", prompt, until.get<std::int64_t>());
 }
 
+std::string version_words(int version, const std::string& hash) { return fmt::format("version {} ({})", version, hash.substr(0, 12)); }
+
 std::string carried_words(const std::string& carried) {
   return carried == "out" ? "" : fmt::format(" ({}: not carried out)", carried);
 }
@@ -57,6 +59,8 @@ Json decision_json(const RecordRow& row) {
   json["turn"] = row.turn;
   json["verdict"] = row.verdict;
   json["carried"] = row.carried;
+  json["version"] = row.version;
+  json["policy"] = row.policy;
   json["rule"] = row.rule;
   json["reason"] = row.reason;
   json["reads"] = row.reads;
@@ -67,14 +71,27 @@ Json decision_json(const RecordRow& row) {
 std::string decision_line(const RecordRow& row) {
   std::string subject = row.group < 0 ? "batch" : fmt::format("group {}", row.group);
   if (row.sample >= 0) subject += fmt::format(" rollout {}", row.sample);
+  const std::string by = row.rule + (row.rule.empty() ? "" : ", ") + version_words(row.version, row.policy);
   return fmt::format("{:>4}  {}  on {}: {}{}{}{}  [{}]\n", row.iteration, subject, row.point, row.verdict,
                      row.reason.empty() ? "" : " because \"" + row.reason + "\"", carried_words(row.carried),
-                     row.fault.empty() ? "" : " FAULT " + row.fault, row.rule);
+                     row.fault.empty() ? "" : " FAULT " + row.fault, by);
+}
+
+std::string loss_line(const RecordRow& row) {
+  const Json& record = row.record;
+  std::string text = fmt::format("{:>4}  the loss of {} tokens: rules answered ", row.iteration, record.at("asked").get<std::int64_t>());
+  for (std::size_t i = 0; i < record.at("rules").size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", record.at("rules")[i].get<std::int64_t>());
+  }
+  text += fmt::format(", none {}, faults {}", record.at("none").get<std::int64_t>(), record.at("faults").get<std::int64_t>());
+  const std::string fault = record.at("fault").get<std::string>();
+  return fmt::format("{}{}  [{}]\n", text, fault.empty() ? "" : ", the first: " + fault, version_words(row.version, row.policy));
 }
 
 std::string other_line(const RecordRow& row) {
   if (row.kind == "note") return fmt::format("{:>4}  {}\n", row.iteration, row.record.at("text").get<std::string>());
   if (row.kind == "end") return end_line(row.record);
+  if (row.kind == "loss") return loss_line(row);
   if (row.kind == "resume") return fmt::format("{:>4}  the run was resumed here\n", row.iteration);
   const std::string event = event_words(row.record);
   return event.empty() ? "" : fmt::format("{:>4}  {}\n", row.iteration, event);

@@ -25,6 +25,9 @@ std::string tell_problems(const JournalProblems& problems);
 // What happened to a group or a prompt beside the answers of the policy; empty for other records.
 std::string event_words(const nlohmann::ordered_json& record);
 
+// "version 1 (3138bfeac6ec)".
+std::string version_words(int version, const std::string& hash);
+
 // " (late: not carried out)"; empty for a verdict that was.
 std::string carried_words(const std::string& carried);
 

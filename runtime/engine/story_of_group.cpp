@@ -23,6 +23,8 @@ Json answer_json(const Answered& answered, const RecordedPolicy& policy) {
   json["turn"] = answered.turn;
   json["verdict"] = policy.verdict(answered);
   json["carried"] = answered.carried;
+  json["version"] = answered.version;
+  json["policy"] = policy.hash();
   json["rule"] = policy.where(answered);
   json["reason"] = policy.reason(answered);
   Json reads = Json::object();
@@ -47,9 +49,9 @@ std::string fault_words(const Answered& answered) {
 std::string answer_paragraph(const Answered& answered, const RecordedPolicy& policy) {
   const Json& handler = policy.handler(answered);
   const std::string reason = policy.reason(answered);
-  std::string text = fmt::format("{}: {}{}{}{}\n", policy.point(answered), policy.verdict(answered),
+  std::string text = fmt::format("{}: {}{}{}{}, {}\n", policy.point(answered), policy.verdict(answered),
                                  reason.empty() ? "" : " because \"" + reason + "\"", carried_words(answered.carried),
-                                 fault_words(answered));
+                                 fault_words(answered), version_words(answered.version, policy.hash()));
   if (answered.rule >= 0) text += fmt::format("    {}  {}\n", policy.where(answered), policy.source_line(answered));
   for (std::size_t i = 0; i < handler.at("reads").size(); ++i) {
     text += fmt::format("    {} = {}\n", handler.at("reads")[i].get<std::string>(),

@@ -1,5 +1,5 @@
-// A swap under the engine's lock: whether it may be made, and the exchange itself. What takes time was done before
-// (swap_prepare.cpp); what becomes of groups follows in swap_groups.cpp.
+// A swap, from the request to the exchange: whether it may be made, and making it. What takes time is done before
+// (swap_prepare.cpp), without the engine's lock; what becomes of groups follows in swap_groups.cpp.
 #include "runtime/engine/swap.h"
 
 #include <algorithm>
@@ -14,8 +14,10 @@
 namespace allot::engine {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t shortest_hash = 8;
-constexpr std::size_t most_told = 64;
+constexpr std::chrono::microseconds patience{200};  // an event takes one or a few
 
 std::string short_hash(const std::string& hash) { return hash.substr(0, 12); }
 
@@ -34,61 +36,61 @@ std::string_view name(SwapOutcome outcome) {
 }
 
 SwapReport LiveEngine::swap(const SwapRequest& request) {
-  const auto begin = std::chrono::steady_clock::now();
-  SwapReport report;
-  report.by = request.back ? "rollback" : request.by;
-  Against against;
-  {
-    const std::lock_guard lock(mutex_);
-    report.ticket = request.ticket > 0 ? request.ticket : swaps_.next_ticket++;
-    swaps_.in_flight.insert(report.ticket);
-    against.current = swaps_.current;
-    if (!swaps_.before.empty()) against.before = swaps_.before.back();
-    against.prompts = offered_;
+  const auto asked = Clock::now();
+  const int ticket = mailbox_.enter(request.ticket);
+  PostedSwap posted{request, prepare(request, *mailbox_.active()), {}, asked};
+  posted.report.ticket = ticket;
+  posted.report.by = request.back ? "rollback" : request.by;
+  posted.report.now = request.now;
+  posted.report.canary = request.canary;
+  posted.report.back = request.back;
+  if (posted.prepared) mailbox_.wait_for_later(ticket);
+  mailbox_.post(posted);
+  do {
+    // Where nothing is decided nobody else takes it.
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock) const Event event(*this, std::move(lock));
+  } while (!mailbox_.finished(posted, patience));
+  mailbox_.leave(ticket);
+  if (posted.prepared && posted.prepared->left) (void)write_down(*posted.prepared->left);  // tried again at the barrier
+  return std::move(posted.report);
+}
+
+int LiveEngine::announce_swap() { return mailbox_.announce(); }
+int LiveEngine::active_version() const { return mailbox_.active()->number; }
+int LiveEngine::saved_version() const { return mailbox_.active()->saved; }
+SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
+
+// Between two events, by whoever has the lock.
+void LiveEngine::take_posted() {
+  for (PostedSwap* const posted : mailbox_.take()) {
+    SwapReport& report = posted->report;
+    report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
     if (swaps_.current) report.from = swaps_.current->hash();
+    if (posted->prepared) {
+      if (posted->prepared->version) report.to = posted->prepared->version->hash();
+      report = exchange(posted->request, *posted->prepared, std::move(report));
+    } else {
+      report.reason = posted->prepared.error().text();
+    }
+    report.seconds = std::chrono::duration<double>(Clock::now() - posted->asked).count();
+    record(report);
+    publish();
+    mailbox_.finish(*posted);
   }
-  auto prepared = prepare(request, against);
-  std::unique_lock lock(mutex_);
-  // A later request that is under way goes first: it wins, unless it is refused.
-  const int ticket = report.ticket;
-  if (prepared) swaps_.resolved.wait(lock, [&] { return swaps_.in_flight.upper_bound(ticket) == swaps_.in_flight.end(); });
-  report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
-  if (swaps_.current) report.from = swaps_.current->hash();
-  if (!prepared) {
-    report.reason = prepared.error().text();
-  } else {
-    report.to = prepared->version ? prepared->version->hash() : "";
-    report = exchange(request, *std::move(prepared), std::move(report));
+}
+
+void LiveEngine::publish() {
+  ActivePolicy active;
+  if (swaps_.current) {
+    active.policy = swaps_.current->policy;
+    active.number = swaps_.current->number;
   }
-  swaps_.in_flight.erase(ticket);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  record(report);
-  lock.unlock();
-  swaps_.resolved.notify_all();
-  return report;
-}
-
-int LiveEngine::announce_swap() {
-  const std::lock_guard lock(mutex_);
-  swaps_.in_flight.insert(swaps_.next_ticket);
-  return swaps_.next_ticket++;
-}
-
-int LiveEngine::active_version() const {
-  const std::lock_guard lock(mutex_);
-  return swaps_.current ? swaps_.current->number : 0;
-}
-
-SwapReport LiveEngine::swap_outcome(int ticket) const {
-  const std::lock_guard lock(mutex_);
-  if (swaps_.waiting && swaps_.waiting->report.ticket == ticket) return swaps_.waiting->report;
-  const auto told = swaps_.told.find(ticket);
-  return told == swaps_.told.end() ? SwapReport{} : told->second;
-}
-
-int LiveEngine::saved_version() const {
-  const std::lock_guard lock(mutex_);
-  return swaps_.saved;
+  active.saved = swaps_.saved;
+  active.has_canary = swaps_.canary != nullptr;
+  if (!swaps_.before.empty()) active.before = swaps_.before.back();
+  active.prompts = offered_;
+  mailbox_.publish(std::move(active));
 }
 
 // Every reason to refuse that depends on what is active at this moment.
@@ -117,9 +119,11 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
   if (request.now && !difference.empty()) {
     return Error{"Running groups cannot change over: " + difference + ".", "swap without --now: they end under their own version"};
   }
+  const bool some_move = request.now || deferred_ > 0;
   for (const auto& [number, group] : groups_) {
+    if (!some_move || !next.plan.observations) break;
     const bool moves = group->deferred || (request.now && !group->closed);
-    const bool lacks = next.plan.observations && group->version && !group->version->plan.observations;
+    const bool lacks = group->version && !group->version->plan.observations;
     const auto has_turns = [](const RolloutLog& rollout) { return rollout.turns() > 0; };
     if (!moves || !lacks || std::none_of(group->log.rollouts.begin(), group->log.rollouts.end(), has_turns)) continue;
     return Error{fmt::format("The new policy asks for `loop`, but group {} {} and its observations were not kept.", number,
@@ -129,7 +133,7 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
   return std::nullopt;
 }
 
-SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, SwapReport report) {
+SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report) {
   const auto refuse = [&](const Error& error) {
     report.outcome = SwapOutcome::Refused;
     report.reason = error.text();
@@ -152,6 +156,9 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, S
   if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
     return refuse({"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"});
   }
+  if (request.back && swaps_.canary) {
+    return refuse({"A canary came meanwhile.", "a rollback takes back what came last: ask again where that is wanted"});
+  }
   const auto overrides = [](const Version& version) {
     return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
   };
@@ -168,14 +175,14 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, Prepared prepared, S
     report.outcome = SwapOutcome::Waiting;
     const std::string why = prepared.then ? "the state changes with it" : frame_difference(*swaps_.current, next);
     report.reason = fmt::format("it takes over at the end of iteration {}: {}", iteration_, why);
-    swaps_.waiting = {request, prepared.back_to, std::move(prepared.version), std::move(prepared.then), report};
+    swaps_.waiting = {request, std::move(prepared), report};
     return report;
   }
   if (request.canary > 0) {
     accept(report.ticket);
     prepared.version->become(swaps_.next_number++);
     report.version = next.number;
-    audit_.version(report.iteration, next.number, *next.policy);
+    audit_.version(report.iteration, next.number, prepared.record);
     swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
     swaps_.share = request.canary;
     retire(std::exchange(swaps_.canary, std::move(prepared.version)));
@@ -195,6 +202,7 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
   report.version = swaps_.current->number;
   const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
   for (const auto& [number, group] : groups_) {
+    if (deferred_ == 0) break;
     if (group->deferred && group->version == swaps_.canary) adopt(*group, swaps_.current, report);
   }
   retire(std::exchange(swaps_.canary, nullptr));
@@ -222,17 +230,17 @@ void LiveEngine::take_waiting_swap() {
   report.reason.clear();
   report.from = swaps_.current->hash();
   waiting.request.expected.clear();  // it was as expected when it was accepted
-  auto error = may_exchange(waiting.request, *waiting.version);
-  if (!error) error = take_over(waiting.request, {std::move(waiting.version), std::move(waiting.then), waiting.back_to}, report);
+  auto error = may_exchange(waiting.request, *waiting.prepared.version);
+  if (!error) error = take_over(waiting.request, waiting.prepared, report);
   report.outcome = error ? SwapOutcome::Refused : SwapOutcome::Active;
   if (error) report.reason = error->text();
   record(report);
 }
 
 // Told to whoever asks for the ticket, and written to the journal.
-void LiveEngine::record(SwapReport& report) {
-  if (report.outcome != SwapOutcome::Waiting) swaps_.told[report.ticket] = report;
-  while (swaps_.told.size() > most_told) swaps_.told.erase(swaps_.told.begin());
+void LiveEngine::record(const SwapReport& report) {
+  mailbox_.tell(report);
+  if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   audit_.append(swap_record(report));
 }
 

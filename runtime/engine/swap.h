@@ -57,6 +57,10 @@ struct SwapReport {
   int groups_moved = 0;    // that took the new version while they ran or waited
   int groups_restarted = 0;  // … and whose own state had to begin anew
   double seconds = 0;      // from the request to this outcome
+  // As it was asked for, so that the journal can be played again.
+  bool now = false;
+  double canary = 0;
+  std::optional<StateOf> back;
 };
 
 }  // namespace allot::engine

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ void SwapDesk::work(const std::stop_token& stop) {
     answer();
     clean_up();
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, stop, pause_between_looks, [&] { return stop.stop_requested(); });
+    changed_.wait_for(lock, stop, pause_between_looks, [&] { return std::exchange(news_, false); });
   }
 }
 
@@ -111,8 +112,11 @@ void SwapDesk::serve(const std::string& id, SwapRequest request) {
   }
   workers_[id] = std::jthread([this, id, request = std::move(request)] {
     SwapReport report = engine_.swap(request);
-    const std::lock_guard lock(mutex_);
-    served_[id].report = std::move(report);
+    {
+      const std::lock_guard lock(mutex_);
+      served_[id].report = std::move(report);
+      news_ = true;
+    }
     changed_.notify_all();
   });
 }

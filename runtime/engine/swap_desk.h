@@ -54,6 +54,7 @@ class SwapDesk {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<std::string, Served> served_;  // by request
+  bool news_ = false;                     // one of them has its report
   std::vector<std::string> messages_;
   int saved_ = 0;
   std::map<std::string, std::jthread> workers_;  // by request

@@ -1,5 +1,7 @@
 // Who is under which version: the batch, the groups, and the memory that they share.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -7,7 +9,6 @@
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/swap_record.h"
 #include "runtime/engine/swap_state.h"
-#include "runtime/engine/versions_folder.h"
 #include "runtime/math/random.h"
 
 namespace allot::engine {
@@ -15,7 +16,7 @@ namespace allot::engine {
 // What concerns the batch is asked of this version from here on.
 void LiveEngine::enter(std::shared_ptr<Version> version) {
   if (!version || version == version_) return;
-  version_ = std::move(version);
+  release(std::exchange(version_, std::move(version)));
   policy_ = version_->policy;
   judge_ = &version_->judge;
   points_ = version_->points;
@@ -60,20 +61,36 @@ std::vector<Version*> LiveEngine::versions_in_use() const {
 
 // The last to hold a version takes its counts along, those that are not 0: there may be many versions.
 void LiveEngine::retire(std::shared_ptr<Version> version) {
-  if (!version || version.use_count() > 1 || version->judge.counts().decisions() == 0) return;
-  std::map<std::string, double> counts;
-  add_version_metrics(counts, *version);
-  for (const auto& [name, value] : counts) {
-    if (value != 0) retired_[name] += value;
+  if (!version || version.use_count() > 1) return;
+  if (version->judge.counts().decisions() > 0) {
+    std::map<std::string, double> counts;
+    add_version_metrics(counts, *version);
+    for (const auto& [name, value] : counts) {
+      if (value != 0) retired_[name] += value;
+    }
+    for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
   }
-  for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
+  release(std::move(version));
+}
+
+// Code is freed without the lock.
+void LiveEngine::release(std::shared_ptr<Version> version) {
+  if (version && version.use_count() == 1) gone_.push_back(std::move(version));
+}
+
+// All but those that are still being compiled: their end would wait for it.
+std::vector<std::shared_ptr<Version>> LiveEngine::take_gone() {
+  const auto stays = [](const std::shared_ptr<Version>& version) { return version->policy->is_compiling(); };
+  const auto going = std::partition(gone_.begin(), gone_.end(), stays);
+  std::vector<std::shared_ptr<Version>> taken(std::make_move_iterator(going), std::make_move_iterator(gone_.end()));
+  gone_.erase(going, gone_.end());
+  return taken;
 }
 
 // An ended group is asked of once more where advantages are shaped group by group.
 void LiveEngine::let_go(LiveGroup& group) {
   if (!group.version || group.version->points.has(lang::Point::Shape, lang::Subject::Group)) return;
-  retire(std::move(group.version));
-  group.version = nullptr;
+  retire(std::exchange(group.version, nullptr));
 }
 
 // A group goes on under another version: its own state is carried over, what is kept of its actions is made from its log.
@@ -98,7 +115,7 @@ void LiveEngine::adopt(LiveGroup& group, const std::shared_ptr<Version>& next, S
 }
 
 // Store, ledger and waiting groups in the form of the next version, or nothing is changed.
-std::optional<Error> LiveEngine::take_memory(const Prepared& prepared, SwapReport& report) {
+std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapReport& report) {
   const lang::Program& program = prepared.version->program();
   const StatePlan plan(swaps_.current->program(), program);
   report.state = plan.changes();
@@ -122,41 +139,51 @@ std::optional<Error> LiveEngine::take_memory(const Prepared& prepared, SwapRepor
   return std::nullopt;
 }
 
-void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<const std::string> state) {
-  Replaced replaced{version.number, version.hash(), std::nullopt, nullptr};
-  if (version.policy->origin() != nullptr) replaced.origin = *version.policy->origin();
+void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<StateThen> state) {
   if (settings_.run_folder.empty()) {
-    for (Replaced& earlier : swaps_.before) earlier.state.reset();  // one at a time: it may be large
-    replaced.state = std::move(state);
-  } else if (auto kept = keep_state(settings_.run_folder, version.number, *state); !kept) {
-    messages_.push_back("note: the state as of the swap could not be kept: " + kept.error().what);
+    for (Replaced& earlier : swaps_.before) earlier.state.reset();
   }
-  swaps_.before.push_back(std::move(replaced));
+  swaps_.before.push_back({version.number, version.hash(), version.policy->origin(), std::move(state)});
   if (swaps_.before.size() > Swaps::most_replaced) swaps_.before.erase(swaps_.before.begin());
 }
 
-std::optional<Error> LiveEngine::take_over(const SwapRequest& request, const Prepared& prepared, SwapReport& report) {
+// At the barrier: what is not on disk yet, since who asked is slow or the disk was full.
+void LiveEngine::keep_states() {
+  for (Replaced& replaced : swaps_.before) {
+    if (settings_.run_folder.empty() || !replaced.state) continue;
+    if (auto kept = write_down(*replaced.state)) {
+      replaced.state.reset();
+    } else {
+      messages_.push_back("note: the state as of the swap could not be kept: " + kept.error().what);
+    }
+  }
+}
+
+std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
   // Within an iteration memory is what it was at its start.
   auto state = snapshot_;
   if (!in_iteration_) state = std::make_shared<const std::string>(make_snapshot());
   if (auto error = take_memory(prepared, report)) return error;
-  const std::shared_ptr<Version>& next = prepared.version;
+  const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);
   report.version = next->number;
-  audit_.version(report.iteration, next->number, *next->policy);
+  audit_.version(report.iteration, next->number, prepared.record);
+  prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
     swaps_.before.pop_back();
-    if (!settings_.run_folder.empty()) (void)keep_state(settings_.run_folder, swaps_.current->number, *state);
   } else {
-    keep_replaced(*swaps_.current, std::move(state));
+    keep_replaced(*swaps_.current, prepared.left);
   }
-  for (const auto& [number, group] : groups_) {
-    if (group->deferred || (request.now && !group->closed)) adopt(*group, next, report);
+  if (request.now || deferred_ > 0) {
+    for (const auto& [number, group] : groups_) {
+      if (group->deferred || (request.now && !group->closed)) adopt(*group, next, report);
+    }
   }
   retire(std::exchange(swaps_.canary, nullptr));
   auto old = std::exchange(swaps_.current, next);
   if (!in_iteration_) {
     enter(next);
+    swaps_.since_barrier = true;
     snapshot_ = std::make_shared<const std::string>(make_snapshot());
     swaps_.saved = next->number;
   }

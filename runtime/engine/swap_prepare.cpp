@@ -4,29 +4,30 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
+#include "runtime/engine/policy_record.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
 
 // The policy that comes, with the parameters that were given for the run and those that come with the request.
-Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& request, const Against& against) const {
+Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& request, const ActivePolicy& active) const {
   if (request.policy) return request.policy;
   const auto given = [](const Policy& policy) {
     return policy.origin() != nullptr ? policy.origin()->parameters : std::map<std::string, std::string>();
   };
   PolicyText text = request.text;
-  std::map<std::string, std::string> parameters = given(*against.current->policy);
+  std::map<std::string, std::string> parameters = given(*active.policy);
   if (request.back) {
-    if (!against.before) {
+    if (!active.before) {
       return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
     }
-    if (!against.before->origin) {
-      return Error{fmt::format("The text of the version before, {}, was not kept.", against.before->hash.substr(0, 12)),
+    if (!active.before->origin) {
+      return Error{fmt::format("The text of the version before, {}, was not kept.", active.before->hash.substr(0, 12)),
                    "swap to its file instead"};
     }
-    text = against.before->origin->text;
-    parameters = against.before->origin->parameters;
+    text = active.before->origin->text;
+    parameters = active.before->origin->parameters;
   }
   for (const auto& [name, value] : request.parameters) parameters[name] = value;
   auto policy = load_policy(text, parameters);
@@ -50,18 +51,15 @@ Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::s
   return check_inputs(program, supplied, prompts);
 }
 
-Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, const Against& against) const {
-  if (!against.current) return Error{"This run has no policy, so there is none to swap.", "start a run with --policy FILE"};
+Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const ActivePolicy& active) const {
+  if (!active.policy) return Error{"This run has no policy, so there is none to swap.", "start a run with --policy FILE"};
   if (!(request.canary >= 0 && request.canary < 1)) {
     return Error{fmt::format("A canary of {} is no share.", request.canary), "give a share between 0 and 1, such as 10%"};
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (request.back && swaps_.canary) return Prepared{};  // what came last is the canary
-  }
-  auto policy = policy_for(request, against);
+  if (request.back && active.has_canary) return PreparedSwap{};  // what came last is the canary
+  auto policy = policy_for(request, active);
   if (!policy) return policy.error();
-  if (auto fits = fits_run(**policy, against.prompts); !fits) return fits.error();
+  if (auto fits = fits_run(**policy, *active.prompts); !fits) return fits.error();
 #ifdef ALLOT_HAS_NATIVE
   if (settings_.native && !request.policy) {
     (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
@@ -69,18 +67,30 @@ Result<LiveEngine::Prepared> LiveEngine::prepare(const SwapRequest& request, con
   }
 #endif
   if (auto kept = keep_text(settings_.run_folder, policy->get()); !kept) return kept.error();
-  Prepared prepared{std::make_shared<Version>(0, *std::move(policy)), nullptr, -1};
-  if (request.back) prepared.back_to = against.before->number;
+  PreparedSwap prepared;
+  if (audit_.on()) prepared.record = policy_record_text(**policy);
+  prepared.version = std::make_shared<Version>(0, *std::move(policy));
+  if (request.back) prepared.back_to = active.before->number;
   if (!request.back || *request.back == StateOf::Now) return prepared;
-  prepared.then = against.before->state;
+  if (elsewhere_) prepared.then = elsewhere_->state(active.before->number);
+  if (active.before->state) prepared.then = active.before->state->snapshot;
   if (prepared.then) return prepared;
   if (settings_.run_folder.empty()) {
     return Error{"The state of then was not kept.", "roll back with the state of now"};
   }
-  auto state = kept_state(settings_.run_folder, against.before->number);
+  auto state = kept_state(settings_.run_folder, active.before->number);
   if (!state) return Error{state.error().what, "roll back with the state of now"};
   prepared.then = std::make_shared<const std::string>(*std::move(state));
   return prepared;
+}
+
+// Into the run folder. By who asked for the swap, or else at the barrier.
+Result<void> LiveEngine::write_down(StateThen& state) const {
+  if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
+  if (settings_.run_folder.empty() || state.on_disk) return {};
+  auto kept = keep_state(settings_.run_folder, state.version, *state.snapshot);
+  state.on_disk = static_cast<bool>(kept);
+  return kept;
 }
 
 }  // namespace allot::engine

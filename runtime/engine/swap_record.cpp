@@ -16,6 +16,9 @@ std::string swap_record(const SwapReport& report) {
   text.member("kept", report.state.kept).member("migrated", report.state.migrated);
   text.member("started", report.state.started).member("dropped", report.state.dropped).end_object();
   text.member("groups_moved", report.groups_moved).member("groups_restarted", report.groups_restarted);
+  text.member("now", report.now);
+  if (report.canary > 0) text.member("canary", report.canary);
+  if (report.back) text.member("back", *report.back == StateOf::Then ? "then" : "now");
   text.member("seconds", report.seconds).end_object();
   return text.take();
 }

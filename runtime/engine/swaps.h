@@ -1,11 +1,10 @@
-// The versions of a run and the requests about them; a part of the engine, under its lock.
+// The versions of a run, and swaps on their way to it.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,14 +14,41 @@
 
 namespace allot::engine {
 
+// The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
+struct StateThen {
+  int version = 0;  // that was replaced
+  std::shared_ptr<const std::string> snapshot;
+  std::atomic<bool> on_disk = false;
+};
+
 // A version that was replaced, so that a rollback finds it.
 struct Replaced {
   int number = 0;
   std::string hash;
-  std::optional<Origin> origin;              // none for a policy that was put together in memory
-  std::shared_ptr<const std::string> state;  // a snapshot as of then; in a run with a folder it lies there instead
+  std::shared_ptr<const Origin> origin;      // null for a policy that was put together in memory
+  std::shared_ptr<StateThen> state;
 };
 
+// What the preparation of a swap looks at, without the engine's lock: as of the last event that changed any of it.
+struct ActivePolicy {
+  std::shared_ptr<Policy> policy;            // null without one
+  int number = 0;
+  int saved = 0;                             // what a resumed run would come back to
+  bool has_canary = false;
+  std::optional<Replaced> before;            // the latest
+  std::shared_ptr<const std::vector<std::string>> prompts;  // offered in this iteration
+};
+
+// All of a swap that takes time.
+struct PreparedSwap {
+  std::shared_ptr<Version> version;          // null: the canary is taken back
+  std::shared_ptr<const std::string> then;   // a snapshot whose memory comes with it
+  int back_to = -1;                          // number of the replaced version that this is
+  std::string record;                        // of the policy, for the journal; empty without one
+  std::shared_ptr<StateThen> left;           // once it is carried out: the state as of now
+};
+
+// A part of the engine, under its lock.
 struct Swaps {
   static constexpr std::size_t most_replaced = 16;
 
@@ -32,27 +58,22 @@ struct Swaps {
   bool by_iteration = false;         // the canary takes whole batches
   std::vector<Replaced> before;      // the latest last
   int next_number = 1;
+  bool since_barrier = false;        // one was made that no barrier has written yet
   int saved = 0;                     // number of `current` in the latest snapshot
-
-  int next_ticket = 1;
   int accepted = 0;                  // the latest ticket that was carried out or waits
-  std::set<int> in_flight;           // tickets that are being prepared
-  std::condition_variable resolved;  // one of them was
   struct Waiting {
     SwapRequest request;
-    int back_to = -1;
-    std::shared_ptr<Version> version;
-    std::shared_ptr<const std::string> then;
+    PreparedSwap prepared;
     SwapReport report;
   };
   std::optional<Waiting> waiting;    // for the end of the iteration
-  std::map<int, SwapReport> told;    // what became of those that waited, by ticket
 };
 
 // What of it a snapshot holds.
 struct SavedVersions {
   int number = 0;
   int next_number = 1;
+  bool since_barrier = false;  // no barrier wrote this snapshot: a swap came after it
   std::map<std::string, std::string> parameters;  // --set of the active version
   struct Canary {
     int number = 0;

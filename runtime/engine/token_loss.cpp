@@ -35,6 +35,8 @@ TokenLoss::TokenLoss(std::shared_ptr<const Policy> policy, int handler, const St
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (states[i].scope == lang::StateScope::Run) states_[i] = store.run()[i];
   }
+  tally_.handler = handler;
+  tally_.rules.resize(policy_->program().handlers[static_cast<std::size_t>(handler)].rules.size());
 }
 
 TokenLosses TokenLoss::ask(const LossTokens& tokens) const {
@@ -52,6 +54,8 @@ TokenLosses TokenLoss::ask(const LossTokens& tokens) const {
   losses.loss.resize(count);
   losses.slope.resize(count);
   losses.own.resize(count, 1);
+  LossTally tally;
+  tally.rules.resize(handler.rules.size());
   for (std::size_t token = 0; token < count; ++token) {
     for (std::size_t i = 0; i < reads.size(); ++i) {
       reads[i] = cell_of(handler.reads[i].fact, tokens, token, iteration_, epoch_);
@@ -59,28 +63,35 @@ TokenLosses TokenLoss::ask(const LossTokens& tokens) const {
     compiler::Outcome outcome;
     outcome.holes = holes.data();
     policy_->executable().decide(handler_, frame, outcome);
-    if (outcome.fault != compiler::FaultKind::None) note(outcome);
-    if (outcome.rule < 0 || !outcome.loss.defined || !outcome.slope.defined) continue;
-    losses.loss[token] = outcome.loss.real();
-    losses.slope[token] = outcome.slope.real();
-    losses.own[token] = 0;
+    if (outcome.fault != compiler::FaultKind::None) {
+      if (++tally.faults == 1) tally.first_fault = fault_words(outcome);
+    } else if (outcome.rule < 0 || !outcome.loss.defined || !outcome.slope.defined) {
+      ++tally.none;
+    } else {
+      ++tally.rules[static_cast<std::size_t>(outcome.rule)];
+      losses.loss[token] = outcome.loss.real();
+      losses.slope[token] = outcome.slope.real();
+      losses.own[token] = 0;
+    }
   }
-  asked_ += static_cast<std::int64_t>(count);
+  const std::lock_guard lock(mutex_);
+  tally_.asked += static_cast<std::int64_t>(count);
+  for (std::size_t i = 0; i < tally.rules.size(); ++i) tally_.rules[i] += tally.rules[i];
+  tally_.none += tally.none;
+  if (tally_.faults == 0) tally_.first_fault = tally.first_fault;
+  tally_.faults += tally.faults;
   return losses;
 }
 
-void TokenLoss::note(const compiler::Outcome& outcome) const {
-  if (++faults_ > 1) return;
+std::string TokenLoss::fault_words(const compiler::Outcome& outcome) const {
   const lang::Program& program = policy_->program();
   const lang::Handler& handler = program.handlers[static_cast<std::size_t>(handler_)];
-  const std::lock_guard lock(mutex_);
-  first_fault_ = fmt::format("{} in `on {}` [{}]", words(outcome.fault), handler.text,
-                             place_of(program, handler, outcome.fault_node));
+  return fmt::format("{} in `on {}` [{}]", words(outcome.fault), handler.text, place_of(program, handler, outcome.fault_node));
 }
 
-std::string TokenLoss::first_fault() const {
+LossTally TokenLoss::tally() const {
   const std::lock_guard lock(mutex_);
-  return first_fault_;
+  return tally_;
 }
 
 }  // namespace allot::engine

@@ -1,7 +1,6 @@
 // What `on loss of token` makes of the tokens of a micro-batch: the loss of each, and its slope.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -28,6 +27,16 @@ struct TokenLosses {
   std::vector<std::uint8_t> own;    // 1: no rule answered, or a fault: the trainer's own loss is taken there
 };
 
+// How often each rule of the handler answered: tokens are too many for a record each.
+struct LossTally {
+  int handler = -1;
+  std::int64_t asked = 0;            // tokens: the sum of what follows
+  std::vector<std::int64_t> rules;   // by rule
+  std::int64_t none = 0;             // no rule held, or its loss is undefined: the trainer's own
+  std::int64_t faults = 0;           // the trainer's own too
+  std::string first_fault;           // what happened and where; empty without one
+};
+
 // The handler with the run's state as it was when this was made. Any number of threads may ask.
 class TokenLoss {
  public:
@@ -37,22 +46,18 @@ class TokenLoss {
 
   TokenLosses ask(const LossTokens& tokens) const;
 
-  std::int64_t asked() const { return asked_; }
-  std::int64_t faults() const { return faults_; }
-  std::string first_fault() const;  // what happened and where; empty without one
+  LossTally tally() const;
 
  private:
-  void note(const compiler::Outcome& outcome) const;
+  std::string fault_words(const compiler::Outcome& outcome) const;
 
   std::shared_ptr<const Policy> policy_;
   int handler_;
   std::int64_t iteration_;
   std::int64_t epoch_;
   StateCells states_;
-  mutable std::atomic<std::int64_t> asked_ = 0;
-  mutable std::atomic<std::int64_t> faults_ = 0;
   mutable std::mutex mutex_;
-  mutable std::string first_fault_;
+  mutable LossTally tally_;
 };
 
 }  // namespace allot::engine

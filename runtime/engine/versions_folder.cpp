@@ -1,6 +1,7 @@
 #include "runtime/engine/versions_folder.h"
 
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -20,6 +21,8 @@ fs::path state_file(const fs::path& run, int number) { return run / "versions" /
 
 // Nobody waits for the disk: a swap is under way. The journal, which is on disk at the next barrier, has the text too.
 Result<void> put(const fs::path& file, const std::string& text) {
+  static std::mutex one_at_a_time;  // swaps are prepared side by side, and may bring the same text
+  const std::lock_guard lock(one_at_a_time);
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", file.parent_path().string(), error.message()), ""};

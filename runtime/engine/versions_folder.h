@@ -18,4 +18,13 @@ Result<PolicyText> kept_text(const std::filesystem::path& run, const std::string
 Result<void> keep_state(const std::filesystem::path& run, int number, const std::string& snapshot);
 Result<std::string> kept_state(const std::filesystem::path& run, int number);
 
+// Versions that are kept elsewhere than in a run folder.
+class KeptVersions {
+ public:
+  virtual ~KeptVersions() = default;
+  virtual Result<std::shared_ptr<Policy>> policy(int number, const std::string& hash) = 0;
+  virtual void keep_state(int number, std::shared_ptr<const std::string> snapshot) = 0;
+  virtual std::shared_ptr<const std::string> state(int number) const = 0;  // null where none was kept
+};
+
 }  // namespace allot::engine

@@ -15,28 +15,17 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
 #include "runtime/python/decider.h"
+#include "runtime/python/errors.h"
 #include "runtime/python/largest_group.h"
+#include "runtime/python/remote.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace allot::engine;
+using allot::python::HostError;
+using allot::python::unwrap;
 
 namespace {
-
-// `allot.Error` in Python: what a policy, a file or a host got wrong, in the words of the engine.
-struct HostError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <typename T>
-T unwrap(allot::Result<T> result) {
-  if (!result) throw HostError(result.error().text());
-  return *std::move(result);
-}
-
-void unwrap(allot::Result<void> result) {
-  if (!result) throw HostError(result.error().text());
-}
 
 Status parse_status(const std::string& word) {
   for (const auto status : {Status::Completed, Status::Truncated, Status::Aborted, Status::Timeout, Status::Error})
@@ -176,7 +165,8 @@ Ending make_ending(const std::string& status, std::optional<double> reward, std:
 }
 
 void bind_engine(nb::module_& module) {
-  nb::class_<Engine>(module, "Engine",
+  using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<Engine> engine_class(module, "Engine",
                      "One engine per run. Report what happened; carry out the orders that come back.\n\n"
                      "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
                      "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"
@@ -188,8 +178,8 @@ void bind_engine(nb::module_& module) {
                      "has_raw_reward: ended() will tell what the environment gave, where that is not the reward.\n"
                      "native: compile the policy in the background; it decides the same without.\n"
                      "inputs: what the policy's `input`s are, by name: a number, or {prompt or category: number or None}.\n\n"
-                     "Raises allot.Error, from every method: what happened, where, what to do next.")
-      .def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
+                     "Raises allot.Error, from every method: what happened, where, what to do next.");
+  engine_class.def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
            "has_raw_reward"_a = false, "native"_a = true,
@@ -223,20 +213,21 @@ void bind_engine(nb::module_& module) {
            "cause"_a = "",
            "A rollout ended by itself. A reward of None is unscored, never 0.\n\n"
            "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.")
-      .def("preview", &Engine::preview, "What there is to train on, once batch_closed was ordered.")
+      .def("preview", &Engine::preview, Unlocked(), "What there is to train on, once batch_closed was ordered.")
       .def("end_iteration",
            [](Engine& engine) {
              const nb::gil_scoped_release release;
              return unwrap(engine.end_iteration());
            },
            "The barrier after the iteration's last optimiser step.")
-      .def("unused_prompts", &Engine::unused_prompts, "Prompts of the last iteration that were not opened.")
-      .def("save_state", &Engine::save_state, "The state at the last barrier, as one self-checking text.")
-      .def("restore", [](Engine& engine, const std::string& state) { unwrap(engine.restore(state)); }, "state"_a,
+      .def("unused_prompts", &Engine::unused_prompts, Unlocked(), "Prompts of the last iteration that were not opened.")
+      .def("save_state", &Engine::save_state, Unlocked(), "The state at the last barrier, as one self-checking text.")
+      .def("restore", [](Engine& engine, const std::string& state) { unwrap(engine.restore(state)); }, "state"_a, Unlocked(),
            "Continues from save_state() of an engine with the same policy.")
-      .def_prop_ro("seconds_spent", &Engine::seconds_spent, "In policy and engine, since the engine was made.")
-      .def_prop_ro("policy_name", &Engine::policy_name)
-      .def_prop_ro("policy_hash", &Engine::policy_hash, "SHA-256 of the source, hexadecimal; empty without a policy.");
+      .def_prop_ro("seconds_spent", &Engine::seconds_spent, Unlocked(), "In policy and engine, since the engine was made.")
+      .def_prop_ro("policy_name", &Engine::policy_name, Unlocked())
+      .def_prop_ro("policy_hash", &Engine::policy_hash, Unlocked(), "SHA-256 of the source, hexadecimal; empty without a policy.");
+  allot::python::bind_remote(module, engine_class);
 }
 
 }  // namespace

@@ -39,14 +39,14 @@ class Program(unittest.TestCase):
     def test_help_teaches(self):
         answer = allot("--help")
         self.assertEqual(answer.code, 0)
-        for command in ["check", "fmt", "test", "eval", "explain", "replay", "train", "log", "why", "add", "pack", "sign", "verify",
+        for command in ["check", "fmt", "test", "eval", "explain", "replay", "serve", "train", "log", "why", "add", "pack", "sign", "verify",
                         "publish", "list", "diff", "help"]:
             self.assertRegex(answer.out, rf"(?m)^  {command} ")
         self.assertIn("examples:", answer.out)
         self.assertEqual(answer.err, "")
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ["check", "fmt", "test", "eval", "explain", "replay", "log", "why", "add", "pack", "sign", "verify", "publish",
+        for command in ["check", "fmt", "test", "eval", "explain", "replay", "serve", "log", "why", "add", "pack", "sign", "verify", "publish",
                         "list", "diff", "help"]:
             answer = allot(command, "--help")
             self.assertEqual(answer.code, 0, command)

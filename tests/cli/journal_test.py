@@ -129,6 +129,14 @@ class Log(Journal):
         rule = next(row["rule"] for row in rows if row["kind"] == "decision")
         line = rule.rsplit(":", 1)[1]
         self.assertEqual(count("--rule", line), sum(row.get("rule") == rule for row in rows))
+        active = next(row for row in rows if row["kind"] == "decision")
+        self.assertEqual(active["version"], 0)
+        for version in ("0", active["policy"][:8], active["policy"]):
+            self.assertEqual(count("--version", version, "--kind", "decision"), sum(row["kind"] == "decision" for row in rows))
+        self.assertEqual(count("--version", "1"), 0)
+        self.assertIn(f"version 0 ({active['policy'][:12]})", allot("log", self.run_folder, "--version", "0").out)
+        for wrong in ("one", "abc", "-1"):
+            self.assertNotEqual(allot("log", self.run_folder, "--version", wrong).code, 0)
         self.assertEqual(allot("log", self.run_folder, "--iteration", "9..2").code, 2)
 
     def test_sql(self):

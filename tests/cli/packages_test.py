@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import ssl
 import stat
 import subprocess
 import tempfile
@@ -611,6 +612,63 @@ class Addresses(Here):
         self.refused("add", f"file:///etc/{name}", reason="only https")
         (self.served / name).write_bytes(b"<html>not found</html>")
         self.refused("add", f"{self.address}/{name}", reason="no bundle")
+
+
+@unittest.skipUnless((pathlib.Path(ALLOT).parent / "allot-fetch").exists(), "built without libcurl")
+@unittest.skipUnless(shutil.which("openssl"), "skipped: there is no `openssl` to make a certificate with")
+class SecureAddresses(Here):
+    """A server with a certificate of its own making, on this machine."""
+
+    NAME = "gates-1.0.0.tar.zst"
+
+    def serve(self, named):
+        """A certificate for `named`, and the address at which a server shows it."""
+        place = pathlib.Path(tempfile.mkdtemp(dir=self.top))
+        key, certificate = place / "key.pem", place / "certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=allot test",
+                        "-addext", f"subjectAltName={named}", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=self.served))
+        server.handle_error = lambda *_: None  # a client that hangs up is what is tried here
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return certificate, f"https://127.0.0.1:{server.server_port}"
+
+    def setUp(self):
+        super().setUp()
+        self.served = self.top / "served"
+        self.served.mkdir()
+        self.gates()
+        self.good("pack", "../gates", "--out", self.served)
+
+    def trusting(self, file):
+        before = os.environ.get("SSL_CERT_FILE")
+        os.environ["SSL_CERT_FILE"] = str(file)
+        self.addCleanup(lambda: os.environ.pop("SSL_CERT_FILE") if before is None else os.environ.update(SSL_CERT_FILE=before))
+
+    def test_a_certificate_that_nobody_trusts_is_refused(self):
+        _, address = self.serve("IP:127.0.0.1")
+        told = self.refused("add", f"{address}/{self.NAME}", reason="self-signed certificate")
+        self.assertIn("SSL_CERT_FILE", told.err)
+        self.assertFalse((self.project / "allot.lock").exists())
+
+    def test_one_that_the_user_names_as_trusted_works(self):
+        certificate, address = self.serve("IP:127.0.0.1")
+        self.trusting(certificate)
+        self.good("add", f"{address}/{self.NAME}")
+        self.good("test", "p.allot")
+
+    def test_one_for_another_host_or_of_another_authority_is_refused_all_the_same(self):
+        certificate, address = self.serve("DNS:example.invalid")
+        self.trusting(certificate)
+        self.refused("add", f"{address}/{self.NAME}", reason="127.0.0.1")
+        _, address = self.serve("IP:127.0.0.1")
+        self.refused("add", f"{address}/{self.NAME}", reason="certificate")
+        self.trusting(self.top / "nowhere.pem")
+        self.refused("add", f"{address}/{self.NAME}", reason="nowhere.pem")
 
 
 class Document(unittest.TestCase):

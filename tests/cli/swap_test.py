@@ -80,6 +80,67 @@ class Plan(unittest.TestCase):
         self.assertIn("drop", broken.err)
 
 
+class DiffOnALog(unittest.TestCase):
+    LOG = Plan.LOG
+
+    def test_what_would_have_been_decided_otherwise(self):
+        old, new = policy_file(gate(0.25)), policy_file(gate(0.75), "tighter.allot")
+        told = allot("diff", old, new, "--on", log(self.LOG), "--json")
+        self.assertEqual(told.code, 0, told.err)
+        policy = told.json()["policies"][0]
+        self.assertEqual([each["effect"] for each in policy["differences"]], ["decides"])
+        self.assertFalse(policy["same"])
+        on_log = policy["on_log"]
+        self.assertEqual((on_log["groups"], on_log["changed"], on_log["counts"]), (3, 1, {"train -> drop": 1}))
+        change = on_log["changes"][0]
+        self.assertEqual((change["group"], change["before"]["fate"], change["after"]["fate"]), ("b", "train", "drop"))
+        self.assertEqual(change["after"]["reason"], "mean 0.5")
+        words = allot("diff", old, new, "--on", log(self.LOG))
+        self.assertEqual(words.code, 0, words.err)
+        self.assertRegex(words.out, r"on .*log.jsonl: 1 of 3 groups are decided otherwise\n  train -> drop +1\n  group b: train -> drop because")
+        self.assertIn("tighter.allot:4", words.out)
+
+    def test_it_agrees_with_the_plan_of_the_same_swap(self):
+        old, new = policy_file(gate(0.25)), policy_file(gate(0.75))
+        path = log({f"g{i}": (i % 3 * 0.5, i % 4 * 0.4) for i in range(24)})
+        diff = allot("diff", old, new, "--on", path, "--json").json()["policies"][0]["on_log"]
+        plan = allot("plan", new, "--on", path, "--against", old, "--json").json()
+        self.assertEqual(diff["changes"], plan["changes"])
+        self.assertGreater(diff["changed"], 3)
+
+    def test_a_parameter_counts_for_both_and_equal_policies_decide_the_same(self):
+        old, new = policy_file(gate(0.25)), policy_file(gate(0.75))
+        for words in (["--set", "least=0.5"], ["--set", "least=0.9"]):
+            told = allot("diff", old, new, "--on", log(self.LOG), *words, "--json").json()["policies"][0]["on_log"]
+            self.assertEqual(told["changed"], 0)
+        wrong = allot("diff", old, new, "--on", log(self.LOG), "--set", "lest=0.5")
+        self.assertEqual(wrong.code, 2)
+        self.assertIn("neither version has a parameter lest", wrong.err)
+        same = allot("diff", old, old, "--on", log(self.LOG))
+        self.assertIn("0 of 3 groups", same.out)
+
+    def test_a_package_is_asked_policy_by_policy_and_a_library_of_functions_not_at_all(self):
+        sides = []
+        for version, least in (("1.0.0", 0.25), ("1.1.0", 0.75)):
+            folder = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+            (folder / "allot.toml").write_text(f'name = "gates"\nversion = "{version}"\n')
+            (folder / "gates.allot").write_text(gate(least).replace("policy gate", "policy gates"))
+            (folder / "few.allot").write_text("policy few\nfn few(n: rollouts) -> bool = n < 2\n")
+            sides.append(str(folder))
+        told = allot("diff", *sides, "--on", log(self.LOG), "--json")
+        self.assertEqual(told.code, 0, told.err)
+        policies = {each["file"]: each for each in told.json()["policies"]}
+        self.assertEqual(policies["gates.allot"]["on_log"]["changed"], 1)
+        self.assertNotIn("on_log", policies["few.allot"])
+
+    def test_a_log_that_cannot_be_read_is_told(self):
+        path = policy_file(gate(0.25))
+        for where in ("/nowhere.jsonl", tempfile.mkdtemp(prefix="allot-test-")):
+            told = allot("diff", path, path, "--on", where)
+            self.assertEqual(told.code, 2)
+            self.assertNotEqual(told.err, "")
+
+
 class Swap(unittest.TestCase):
     def setUp(self):
         self.run = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))

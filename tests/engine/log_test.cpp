@@ -135,3 +135,55 @@ TEST_CASE("the story of a deferred group tells of its wait and of its taking up"
   }
   CHECK(told > 0);
 }
+
+TEST_CASE("rows name the version that decided, by number and hash, and can be chosen by either") {
+  const Folder folder;
+  Settings made = bench::settings(2, 2);
+  made.run_folder = folder.path();
+  std::string first, second;
+  {
+    auto engine = bench::engine_of("policy one\non finish of group g { train }\n", made);
+    bench::Driver driver(*engine, [](const std::string&, int sample) { return bench::steady(2, sample); });
+    driver.run(0, bench::prompts(2));
+    first = engine->policy_hash();
+    SwapRequest request;
+    request.policy = bench::policy_of("policy two\non finish of group g { drop }\n");
+    REQUIRE(engine->swap(request).outcome == SwapOutcome::Active);
+    second = engine->policy_hash();
+    driver.run(1, bench::prompts(2));
+  }
+  const auto decisions = [&](const std::string& version) {
+    RowFilter filter;
+    filter.kind = "decision";
+    filter.version = version;
+    std::vector<int> iterations;
+    for (const RecordRow& row : rows_of(folder, filter)) {
+      CHECK(row.policy == (row.version == 0 ? first : second));
+      iterations.push_back(row.iteration);
+    }
+    return iterations;
+  };
+  CHECK(decisions("0") == std::vector{0, 0});
+  CHECK(decisions("1") == std::vector{1, 1});
+  CHECK(decisions(first.substr(0, 12)) == std::vector{0, 0});
+  CHECK(decisions(second) == std::vector{1, 1});
+  CHECK(decisions("2").empty());
+  CHECK(decisions("00000000").empty());
+  RowFilter of_second;
+  of_second.version = "1";
+  std::map<std::string, int> kinds;
+  for (const RecordRow& row : rows_of(folder, of_second)) ++kinds[row.kind];
+  CHECK(kinds == std::map<std::string, int>{{"decision", 2}, {"swap", 1}, {"version", 1}});
+  const auto told = tell_run(folder.path(), StoryFormat::Words);
+  REQUIRE(told);
+  CHECK(told->find("[test.allot:2, version 1 (" + second.substr(0, 12) + ")]") != std::string::npos);
+  CHECK(told->find("version 1 (" + second.substr(0, 12) + ") takes the place of " + first.substr(0, 12)) != std::string::npos);
+  const auto why = tell_group(folder.path(), 2, StoryFormat::Words);
+  REQUIRE(why);
+  CHECK(why->find("on finish of group g: drop, version 1 (" + second.substr(0, 12) + ")\n") != std::string::npos);
+  const auto json = tell_group(folder.path(), 2, StoryFormat::Json);
+  REQUIRE(json);
+  const auto decision = nlohmann::json::parse(*json).at("decisions").at(0);
+  CHECK(decision.at("version") == 1);
+  CHECK(decision.at("policy") == second);
+}

@@ -142,7 +142,7 @@ std::vector<PlayedRun> played_runs() {
 
 namespace {
 
-void shape(LiveEngine& engine) {
+void shape(Engine& engine) {
   const std::vector<int> trained = engine.preview().trained;
   MicroBatch all;
   for (const int group : trained) {
@@ -158,7 +158,7 @@ void shape(LiveEngine& engine) {
 
 }  // namespace
 
-void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uint64_t order) {
+void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uint64_t order, const Through& through) {
   Settings made = settings(3, 4);
   made.run_folder = folder.path();
   made.holdout = run.holdout;
@@ -166,7 +166,9 @@ void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uin
   double time = 0;
   if (run.seconds_an_event > 0) made.clock = [&time, &run] { return time += run.seconds_an_event; };
   const std::string before = from > 0 ? read_file(folder.path() / "state.json") : "";
-  auto engine = engine_of(run.policy, made);
+  const auto own = engine_of(run.policy, made);
+  const std::unique_ptr<Engine> between = through ? through(*own) : nullptr;
+  Engine* const engine = between ? between.get() : own.get();
   if (from > 0) {
     auto restored = engine->restore(before);
     if (!restored) FAIL(restored.error().text());

@@ -1,6 +1,8 @@
 // Small runs over everything that leaves a record, for tests of what is read from a journal.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,12 @@ struct PlayedRun {
 // Each of them has another part of the language, of the engine, or of the journal.
 std::vector<PlayedRun> played_runs();
 
+// Gives what the events go through on their way to the engine.
+using Through = std::function<std::unique_ptr<Engine>(Engine&)>;
+
 // Plays iterations `from` .. `to` − 1 into `folder`, as a process of its own: a run that is there goes on. `order` is
 // that of the arrival of events.
-void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uint64_t order = 0);
+void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uint64_t order = 0,
+          const Through& through = {});
 
 }  // namespace allot::engine::bench

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -569,6 +571,40 @@ TEST_CASE("fault 42: old code is freed when its last group ends, not before, and
   CHECK(Counted::alive == 1);  // at the barrier the batch takes the active version
   engine->reset();
   CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("a decision never waits for the compilation of a policy that was swapped away") {
+  std::promise<void> compiled;
+  std::weak_ptr<Policy> slow;
+  std::unique_ptr<LiveEngine> engine;
+  {
+    const auto policy = counted(gate(0.0));
+    policy->compile_in_background([ready = compiled.get_future().share()](const lang::Program&) -> Result<std::unique_ptr<compiler::Executable>> {
+      ready.wait();
+      return Error{"no machine code here", ""};
+    });
+    slow = policy;
+    auto made = LiveEngine::create(settings(2, 2), policy);
+    REQUIRE(made);
+    engine = *std::move(made);
+  }
+  Driver driver(*engine, by_digit);
+  bool swapped = false;
+  driver.after_event = [&] {
+    if (std::exchange(swapped, true)) return;
+    SwapRequest request;
+    request.policy = counted(gate(0.0) + "# next\n");
+    CHECK(engine->swap(request).outcome == SwapOutcome::Active);
+  };
+  driver.run(0, prompts(2));  // its last group ends here: a decision that waited would wait for ever
+  CHECK(Counted::alive == 2);
+  compiled.set_value();
+  while (const auto policy = slow.lock()) {
+    if (!policy->is_compiling()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  driver.run(1, prompts(2));
+  CHECK(Counted::alive == 1);
 }
 
 TEST_CASE("a decision never waits for a swap that is being prepared") {

@@ -2,11 +2,16 @@
 #include "runtime/engine/token_loss.h"
 
 #include <cmath>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "runtime/engine/auditing.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/engine/replaying.h"
+#include "runtime/engine/story.h"
 #include "tests/engine/bench.h"
 #include "tests/engine/folder.h"
 
@@ -116,12 +121,13 @@ TEST_CASE("a token at which the loss faults, or no rule answers, is left to the 
   const TokenLoss faulty = loss_of("set loss = log(t.advantage) * t.logprob");
   const Tokens two{{-1.0, -1.0}, {-1.0, -1.0}, {}, {-2.0, 1.0}};
   CHECK(faulty.ask(two.view()).own == std::vector<std::uint8_t>{1, 0});
-  CHECK(faulty.asked() == 2);
-  CHECK(faulty.faults() == 1);
-  CHECK(faulty.first_fault().find("an argument outside its domain in `on loss of token t`") == 0);
+  const LossTally told = faulty.tally();
+  CHECK((told.asked == 2 && told.faults == 1 && told.none == 0));
+  CHECK(told.rules == std::vector<std::int64_t>{1});
+  CHECK(told.first_fault.find("an argument outside its domain in `on loss of token t`") == 0);
   const TokenLoss silent = loss_of("when t.advantage > 0 then set loss = -t.logprob");
   CHECK(silent.ask(two.view()).own == std::vector<std::uint8_t>{1, 0});
-  CHECK(silent.faults() == 0);
+  CHECK((silent.tally().faults == 0 && silent.tally().none == 1));
 }
 
 TEST_CASE("an engine gives the loss to hosts that can take it, with the run's state of this iteration") {
@@ -146,7 +152,7 @@ on update of batch b { remember scale = scale * 2 }
     CHECK(report->metrics.at("loss/tokens") == 1);
     CHECK(report->metrics.at("loss/faults") == 0);
   }
-  // A run under such a policy plays again: the host can still take the loss, and how many tokens were asked is no event.
+  // A run under such a policy plays again: the host can still take the loss, and the journal says how it was used.
   const bench::Folder folder;
   Settings kept = with;
   kept.run_folder = folder.path();
@@ -162,6 +168,10 @@ on update of batch b { remember scale = scale * 2 }
   REQUIRE(replayed);
   CHECK(replayed->iterations == 1);
   CHECK(replayed->differing == 0);
+  const auto audited = audit_run(folder.path());
+  REQUIRE(audited);
+  CHECK(audited->good());
+  CHECK((audited->loss_tokens == 1 && audited->loss_iterations == 1));
   Settings shadow = with;
   shadow.shadow = true;
   auto silent = engine_of(text, shadow);
@@ -170,4 +180,65 @@ on update of batch b { remember scale = scale * 2 }
   const auto refused = LiveEngine::create(settings(2, 2), policy_of(text));
   REQUIRE(!refused);
   CHECK(refused.error().what.find("sets the loss of tokens, which this host cannot do") != std::string::npos);
+}
+
+TEST_CASE("the journal counts what rules said of tokens, with the first fault; audit, replay and log tell of it") {
+  const std::string text = R"(
+policy parts
+on loss of token t {
+  when t.advantage > 2 then set loss = log(-t.advantage) * t.logprob
+  when t.advantage > 0 then set loss = -t.logprob
+  when t.advantage < -1 then set loss = t.logprob
+}
+on finish of group g { train }
+)";
+  const bench::Folder folder;
+  Settings kept = settings(2, 2);
+  kept.host.losses = true;
+  kept.run_folder = folder.path();
+  {
+    auto engine = engine_of(text, kept);
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample); });
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      driver.generate(iteration, prompts(2));
+      const auto loss = engine->token_loss();
+      REQUIRE(loss != nullptr);
+      // By the rules above: a fault, rule 1 twice, rule 2 once, none once; in two batches.
+      loss->ask(Tokens{{-1, -1, -1}, {-1, -1, -1}, {}, {3, 1, 2}}.view());
+      loss->ask(Tokens{{-1, -1}, {-1, -1}, {}, {-2, 0}}.view());
+      REQUIRE(engine->end_iteration());
+    }
+  }
+  const auto audited = audit_run(folder.path());
+  REQUIRE(audited);
+  CHECK(audited->good());
+  CHECK((audited->loss_tokens == 15 && audited->loss_iterations == 3));
+  const auto replayed = replay_run(folder.path());
+  REQUIRE(replayed);
+  if (replayed->first) FAIL(replayed->first->place << ' ' << replayed->first->recorded << " / " << replayed->first->replayed);
+  CHECK(replayed->iterations == 3);
+  const auto told = tell_run(folder.path(), StoryFormat::Words);
+  REQUIRE(told);
+  CHECK(told->find("the loss of 5 tokens: rules answered 0, 2, 1, none 1, faults 1, the first: an argument outside") != std::string::npos);
+  CHECK(told->find("[version 0 (") != std::string::npos);
+  // Counts that do not add up are found, also where the line's own checksum was made anew.
+  std::istringstream lines(bench::read_file(folder.segment(1)));
+  std::string changed;
+  for (std::string line; std::getline(lines, line);) {
+    auto record = nlohmann::ordered_json::parse(line);
+    if (record.at("k") == "loss" && record.at("it") == 1) {
+      record["rules"][1] = 3;
+      record.erase("crc");
+      line = seal(dump(record));
+    }
+    changed += line + "\n";
+  }
+  bench::write_file(folder.segment(1), changed);
+  const auto flipped = audit_run(folder.path());
+  REQUIRE(flipped);
+  CHECK(flipped->differing == 1);
+  REQUIRE(flipped->first);
+  CHECK((flipped->first->iteration == 1 && flipped->first->member == "asked" && flipped->first->recorded == "5"));
+  CHECK(flipped->first->again == "6, the sum over its rules");
+  CHECK_FALSE(flipped->damage.empty());
 }

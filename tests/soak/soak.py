@@ -5,6 +5,7 @@
   starving   a full disk, a folder that cannot be written, a damaged and a missing segment
   state      a million prompts of state (--prompts): memory and the time of a barrier
   swaps      thousands of swaps with fresh compiles (--swaps): memory stays flat
+  trainer    kill -9 of `allot train` at random moments (--trainer-kills, 200), a tenth of them with a swap under way
 
 Each part tells its figures; the last line is JSON with all of them. The exit status is 1 where anything was lost."""
 
@@ -16,6 +17,7 @@ import sys
 import time
 
 import survival
+import trainer
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -57,8 +59,8 @@ def starving(options):
 
 def state(options):
     told = figures(options.build / "tests/soak/state_soak", options.prompts, 5)
-    print(f"state: {told['prompts']} prompts: {told['mib_with_state']} MiB at the end, {told['mib_peak']} at most, a barrier "
-          f"with its snapshot {told['barrier_s']} s")
+    print(f"state: {told['prompts']} prompts: {told['mib_with_state']} MiB at the end, {told['mib_peak']} at most; a barrier "
+          f"with its snapshot takes {told['barrier_s']} s, one that writes to every prompt {told['barrier_of_all_s']} s")
     return told
 
 
@@ -75,7 +77,20 @@ def swaps(options):
     return {"swaps": options.swaps}
 
 
-PARTS = {"ledger": ledger, "kills": kills, "starving": starving, "state": state, "swaps": swaps}
+def trainer_part(options):
+    allot = options.build / "allot"
+    if not (options.build / "allot-train").exists():
+        print("trainer: this build has no allot-train")
+        return {}
+    begin = time.monotonic()
+    told = trainer.kills(allot, options.trainer_kills)
+    told |= {"swaps_" + name: value for name, value in trainer.pending_swaps(allot, max(1, options.trainer_kills // 10)).items()}
+    print(f"trainer: {told['kills']} kills survived in {told['runs']} runs, {told['iterations']} iterations, and {told['swaps_pending']} with "
+          f"a swap under way; decisions and weights as in a run without kills ({time.monotonic() - begin:.0f} s)")
+    return told
+
+
+PARTS = {"ledger": ledger, "kills": kills, "starving": starving, "state": state, "swaps": swaps, "trainer": trainer_part}
 
 
 def main():
@@ -86,6 +101,7 @@ def main():
     words.add_argument("--kills", type=int, default=200)
     words.add_argument("--prompts", type=int, default=1_000_000)
     words.add_argument("--swaps", type=int, default=5_000)
+    words.add_argument("--trainer-kills", type=int, default=200)
     options = words.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         words.error(f"no such part: {', '.join(sorted(unknown))}")

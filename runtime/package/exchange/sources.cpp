@@ -92,7 +92,10 @@ Result<std::string> fetch(const std::string& address) {
                  "a build without libcurl has none: packages.txt names it"};
   }
   if (answer->status != 0) {
-    return Error{fmt::format("cannot fetch {}: {}", address, answer->err.substr(0, answer->err.find('\n'))), ""};
+    const std::string why = answer->err.substr(0, answer->err.find('\n'));
+    const bool untrusted = why.find("certificate") != std::string::npos;
+    return Error{fmt::format("cannot fetch {}: {}", address, why),
+                 untrusted ? "where you trust it, name a file with its certificate, or with its authority's, in SSL_CERT_FILE" : ""};
   }
   return answer->out;
 }

@@ -1,0 +1,93 @@
+// What client and server say to each other, as JSON. Events are written and read as in the journal (engine/event_log.h).
+//
+//   greeting  {"allot":1,"client":ID,"seen":M}        answered by {"allot":1,"engine":ID,"last":N}, or by an error
+//   request   {"q":N,"seen":M,"call":"events",…}      N counts the requests of a client
+//   answer    {"m":M,"q":N,"orders":{…},…}            M counts what was sent to a client
+//   orders    {"m":M,"orders":{…}}                    unasked, since somebody else's event led to them
+//   seen      {"seen":M}                              everything up to M has come
+//   goodbye   {"bye":true}
+//
+// Either side keeps what it sent until it knows that it came, and sends it again over a new connection; either side knows
+// by N and M what it had already. So every event counts once, and every order comes once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/result.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/event_log.h"
+#include "runtime/engine/json_text.h"
+
+namespace allot::remote {
+
+constexpr int protocol = 1;
+
+enum class Ask { Seen, Bye, Events, Drive, Begin, End, Preview, Unused, Pool, Save, Restore, About };
+std::string_view name(Ask ask);
+
+// What a client sends.
+struct Request {
+  std::uint64_t number = 0;  // 0: expects no answer
+  std::uint64_t seen = 0;
+  Ask ask = Ask::Seen;
+  engine::LoggedIteration events;           // Events; the prompts of Begin
+  int iteration = 0;                        // Begin
+  std::vector<engine::PoolPrompt> pool;     // Pool
+  std::vector<engine::RolloutRef> rollouts; // Drive
+  std::string state;                        // Restore
+};
+
+struct Greeting {
+  int protocol = 0;
+  std::string client;
+  std::uint64_t seen = 0;
+};
+
+struct Welcome {
+  std::string engine;      // another one than before: nothing of what was under way is known to it
+  std::uint64_t last = 0;  // the highest number of this client's requests that it has
+  std::optional<Error> refused;
+};
+
+// What is fixed between two events, for those who cannot look.
+struct About {
+  std::string policy_name, policy_hash;
+  bool gram = false, embeddings = false, shapes_groups = false, shapes_micro_batches = false;
+  int replay_age = 0, active_version = 0, saved_version = 0;
+  double seconds_spent = 0;
+};
+
+struct Answer {
+  std::uint64_t serial = 0;  // M
+  std::uint64_t number = 0;  // N; 0: orders that came unasked
+  engine::Orders orders;
+  std::optional<Error> error;
+  std::optional<engine::IterationReport> report;
+  std::optional<engine::Shaped> shaped;
+  std::optional<About> about;
+  std::vector<std::string> prompts;
+  std::string state;
+};
+
+// All of these throw std::exception where the text has another form, or a number that no event can have: whoever sends
+// such a text is not one of ours.
+Greeting read_greeting(std::string_view text);
+Welcome read_welcome(std::string_view text);
+Request read_request(std::string_view text);
+Answer read_answer(std::string_view text);
+
+std::string to_text(const Greeting& greeting);
+std::string to_text(const Welcome& welcome);
+std::string to_text(const Answer& answer);
+
+// Opens a request, to which the caller may add members before it closes the object.
+void begin_request(engine::JsonText& text, std::uint64_t number, std::uint64_t seen, Ask ask);
+void put_rollouts(engine::JsonText& text, const std::vector<engine::RolloutRef>& rollouts);
+
+}  // namespace allot::remote

@@ -1,0 +1,55 @@
+// Carries the requests of several clients out on one engine, and tells each client what concerns it.
+//
+// Orders to stop, hold or release a rollout are for the client that drives it: whoever reported its last event or said
+// that it does. What concerns the batch (rollouts to start, groups that closed or wait, the batch's close) is for the
+// leader, who began the iteration; so is whatever nobody drives yet.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runtime/remote/messages.h"
+
+namespace allot::remote {
+
+class Switchboard {
+ public:
+  // `engine` must outlive it. Rollouts that were started before are known to their drivers alone.
+  explicit Switchboard(engine::Engine& engine) : engine_(engine) {}
+
+  // The answer to `client` (any number from 0), but for its serial number. Never asked with Seen or Bye.
+  Answer carry_out(int client, const Request& request);
+  // A client that will not report again: what it drives ends as aborted, so that nobody waits for it and its permits
+  // come back. Returns how many.
+  int end_rollouts(int client);
+  // Orders for clients, by client, since the last call.
+  std::map<int, engine::Orders> take_mail() { return std::exchange(mail_, {}); }
+
+ private:
+  static constexpr int nobody = -1;
+  using Key = std::pair<int, int>;  // group, sample
+  struct Driven {
+    int by = nobody;
+    bool held = false;
+  };
+
+  void tell(int client, const engine::LoggedIteration& events, Answer& answer);
+  void drive(int client, engine::RolloutRef rollout);
+  bool is_over(engine::RolloutRef rollout) const;
+  Result<void> begin(int client, const Request& request);
+  Result<void> restore(const std::string& state);
+  template <typename T, typename Use>
+  void take(Result<T> result, Answer& answer, Use use);
+  void route(int client, engine::Orders orders);
+  engine::Orders& box(int client) { return mail_[client]; }
+
+  engine::Engine& engine_;
+  int leader_ = nobody;
+  int first_group_ = std::numeric_limits<int>::max();  // that was started here
+  std::map<Key, Driven> running_;
+  std::map<int, engine::Orders> mail_;
+};
+
+}  // namespace allot::remote

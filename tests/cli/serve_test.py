@@ -1,0 +1,126 @@
+"""allot serve from outside: it is ready when it says so, speaks the protocol of docs/clients.md, and ends cleanly."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from program import ALLOT, SOURCE, allot, policy_file
+
+DYNAMIC = str(SOURCE / "stdlib" / "dynamic_sampling.allot")
+
+
+class Client:
+    """Speaks the protocol by hand."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(10)
+        self.socket.connect(path)
+        self.numbers = 0
+
+    def say(self, **message):
+        text = json.dumps(message).encode()
+        self.socket.sendall(struct.pack("<I", len(text)) + text)
+
+    def hear(self):
+        (length,) = struct.unpack("<I", self.take(4))
+        return json.loads(self.take(length))
+
+    def take(self, count):
+        taken = b""
+        while len(taken) < count:
+            more = self.socket.recv(count - len(taken))
+            if not more:
+                raise EOFError
+            taken += more
+        return taken
+
+    def ask(self, call, **members):
+        self.numbers += 1
+        self.say(**dict(q=self.numbers, seen=0, call=call) | members)
+        answer = self.hear()
+        assert answer["q"] == self.numbers
+        return answer
+
+
+class Serve(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="allot-test-")
+        self.addCleanup(place.cleanup)
+        self.run_folder = str(pathlib.Path(place.name, "run"))
+
+    def start(self, *words):
+        process = subprocess.Popen([ALLOT, "serve", *words, "--run", self.run_folder, "--json"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process, json.loads(process.stdout.readline())
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def play(self, client, iteration, group):
+        begun = client.ask("begin", it=iteration, prompts=["p0", "p1"])
+        self.assertEqual(begun["orders"]["start"], [[group, "p0", 0, 2]])
+        ends = [[2, float(sample), None, "", ""] for sample in range(2)]  # completed, with a reward of 0 and of 1
+        closed = client.ask("events", prompts=[], kinds="ee", g=[group] * 2, s=[0, 1], texts=[], a=[], o=[], ends=ends)
+        self.assertEqual(closed["orders"]["closed"][0]["subset"], [0, 1])
+        self.assertTrue(closed["orders"]["batch_closed"])
+        return client.ask("end")["report"]
+
+    def test_a_run_over_the_socket_by_hand_then_resumed(self):
+        process, ready = self.start(DYNAMIC, "--slots", "1", "--group-size", "2")
+        self.assertEqual((ready["policy"], ready["process"]), ("dynamic_sampling", process.pid))
+        self.assertEqual(stat.S_IMODE(os.stat(ready["socket"]).st_mode), 0o600)
+        client = Client(ready["socket"])
+        client.say(allot=1, client="by hand", seen=0)
+        self.assertEqual(client.hear()["last"], 0)
+        self.assertEqual(self.play(client, 0, 0)["trained"], [0])
+        self.assertIn("No iteration is under way", client.ask("end")["error"][0])
+        second = allot("serve", DYNAMIC, "--run", self.run_folder)
+        self.assertEqual((second.code, "Another engine is served" in second.err), (2, True))
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=10)
+        self.assertEqual((process.returncode, err), (0, ""))
+        self.assertEqual((json.loads(out)["requests"], json.loads(out)["refused"]), (4, 0))
+        self.assertFalse(os.path.exists(ready["socket"]))
+
+        fresh = allot("serve", DYNAMIC, "--run", self.run_folder)
+        self.assertEqual((fresh.code, "--resume" in fresh.err), (2, True))
+        process, ready = self.start(DYNAMIC, "--slots", "1", "--group-size", "2", "--resume")
+        client = Client(ready["socket"])
+        client.say(allot=1, client="by hand", seen=0)
+        client.hear()
+        self.assertEqual(self.play(client, 1, 1)["iteration"], 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
+
+    def test_what_is_wrong_is_told_before_it_listens(self):
+        wrong = allot("serve", policy_file("policy p\non finish of group g { dorp }\n"), "--run", self.run_folder)
+        self.assertEqual((wrong.code, "drop" in wrong.err), (2, True))
+        self.assertFalse(os.path.exists(self.run_folder + "/engine.sock"))
+        self.assertEqual(allot("serve", DYNAMIC).code, 2)
+        self.assertIn("--run", allot("serve", DYNAMIC).err)
+        self.assertEqual(allot("serve", DYNAMIC, "--run", self.run_folder, "--resume").code, 2)
+
+    def test_it_serves_swaps(self):
+        process, _ = self.start(policy_file("policy gate\non finish of group g { train }\n", "gate.allot"))
+        other = policy_file("policy gate\non finish of group g { when g.flat then drop otherwise train }\n", "gate.allot")
+        swapped = allot("swap", self.run_folder, other, "--json")
+        self.assertEqual(swapped.code, 0, swapped.err)
+        self.assertEqual(swapped.json()["outcome"], "active")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,237 @@
+// Swaps while eight threads ask for decisions, and what the threads lose by sharing one engine.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/engine/swap_bench.h"
+
+namespace allot::engine::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// How long single events took: buckets a hundredth wide, from 10 ns.
+class Histogram {
+ public:
+  void add(double seconds) {
+    const double place = std::log(std::max(seconds, least) / least) / std::log(width);
+    ++counts_[std::min(static_cast<std::size_t>(place), counts_.size() - 1)];
+  }
+  void add(const Histogram& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  }
+  std::int64_t count() const { return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}); }
+  // In microseconds.
+  double percentile(double share) const {
+    auto left = static_cast<std::int64_t>(share * static_cast<double>(count()));
+    std::size_t i = 0;
+    while (i + 1 < counts_.size() && (left -= counts_[i]) >= 0) ++i;
+    return 1e6 * least * std::pow(width, static_cast<double>(i) + 0.5);
+  }
+
+ private:
+  static constexpr double least = 1e-8, width = 1.01;
+  std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(2100);  // up to ten seconds
+};
+
+struct Measured {
+  double seconds = 0;
+  std::int64_t swaps = 0;
+  Histogram took;
+  double events_a_second() const { return static_cast<double>(took.count()) / seconds; }
+};
+
+const char* const refilling = "on finish of group g { drop, refill }\nrefill at most 1000000 rounds then train_partial\n";
+
+std::vector<std::shared_ptr<Policy>> compiled(int count) {
+  std::vector<std::shared_ptr<Policy>> policies;
+  for (int i = 0; i < count; ++i) {
+    auto policy = load_policy(text_of(policy_text(100, i) + refilling), {});
+    if (!policy) fail(policy.error().text());
+#ifdef ALLOT_HAS_NATIVE
+    (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
+    (*policy)->wait_for_native();
+#endif
+    policies.push_back(*std::move(policy));
+  }
+  return policies;
+}
+
+// Some threads, one slot each, while programs that are compiled already take turns `rate` times a second; 0: none do.
+Measured under_load(const std::vector<std::shared_ptr<Policy>>& cached, double rate, double wanted, int threads) {
+  const auto engine = engine_of(settings_of(threads), cached.front());
+  auto orders = engine->begin_iteration(0, prompts(threads * 20000));
+  if (!orders) fail(orders.error().text());
+  std::atomic<bool> stop = false;
+  std::vector<Histogram> took(static_cast<std::size_t>(threads));
+  std::vector<std::thread> workers;
+  const auto begin = Clock::now();
+  for (int i = 0; i < threads; ++i) {
+    workers.emplace_back([&, i] {
+      SlotClient slot(*engine, orders->start[static_cast<std::size_t>(i)].group);
+      while (!stop) took[static_cast<std::size_t>(i)].add(slot.step());
+    });
+  }
+  Measured measured;
+  while (seconds_since(begin) < wanted) {
+    if (rate > 0) {
+      SwapRequest request;
+      request.policy = cached[static_cast<std::size_t>(measured.swaps + 1) % cached.size()];
+      const SwapReport report = engine->swap(request);
+      if (report.outcome != SwapOutcome::Active) fail("a cached program was refused: " + report.reason);
+      ++measured.swaps;
+      std::this_thread::sleep_until(begin + seconds(static_cast<double>(measured.swaps) / rate));
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  measured.seconds = seconds_since(begin);
+  stop = true;
+  for (std::thread& worker : workers) worker.join();
+  for (const Histogram& each : took) measured.took.add(each);
+  return measured;
+}
+
+// Of the median, at least 95 % whatever the distribution (order statistics; Conover, Practical Nonparametric Statistics,
+// 1999, 3.2): for n values the k-th from either end, where P(Binomial(n, 1/2) < k) <= 0.025; below six the extremes.
+std::pair<double, double> interval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  double chance = std::pow(0.5, static_cast<double>(n)), below = chance;
+  std::size_t k = 0;
+  while (below + chance * static_cast<double>(n - k) / static_cast<double>(k + 1) <= 0.025) {
+    chance *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    below += chance;
+    ++k;
+  }
+  return {values[k], values[n - 1 - k]};
+}
+
+Json told(const std::vector<double>& values) {
+  const auto [low, high] = interval(values);
+  return Json{{"median", median(values)}, {"low", low}, {"high", high}};
+}
+
+}  // namespace
+
+int load(const std::vector<std::string>& words) {
+  const double wanted = option(words, "--seconds", 1.5);
+  const double rate = option(words, "--rate", 1000);
+  const int rounds = static_cast<int>(option(words, "--rounds", 11));
+  const int threads = static_cast<int>(option(words, "--threads", 8));
+  const auto cached = compiled(8);
+  (void)under_load(cached, rate, wanted, threads);
+  const double before = resident_mib();
+  constexpr std::array<double, 3> shares{0.5, 0.99, 0.999};
+  std::vector<double> ratio, quiet, busy, asked_a_second;
+  std::array<std::vector<double>, shares.size()> slower, quiet_us, busy_us;
+  std::int64_t swaps = 0;
+  double time = 0;
+  for (int round = 0; round < rounds; ++round) {  // in turns, so that a busy machine slows both
+    std::array<Measured, 2> by_swapping;
+    for (const int turn : {0, 1}) {
+      const bool swapping = (round + turn) % 2 == 1;
+      by_swapping[swapping] = under_load(cached, swapping ? rate : 0, wanted, threads);
+    }
+    const auto& [without, with] = by_swapping;
+    ratio.push_back(with.events_a_second() / without.events_a_second());
+    quiet.push_back(without.events_a_second());
+    busy.push_back(with.events_a_second());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      quiet_us[i].push_back(without.took.percentile(shares[i]));
+      busy_us[i].push_back(with.took.percentile(shares[i]));
+      slower[i].push_back(busy_us[i].back() / quiet_us[i].back());
+    }
+    swaps += with.swaps;
+    time += with.seconds;
+  }
+  const double done = static_cast<double>(swaps) / time;
+  Json json{{"bench", "swap"}, {"threads", threads}, {"rounds", rounds}, {"asked_a_second", rate}, {"done_a_second", done}, {"survived", swaps}};
+  json["events_a_second"] = {{"without", median(quiet)}, {"with", median(busy)}, {"ratio", told(ratio)}};
+  fmt::print("swaps: {:.0f} a second asked, {:.0f} done, {} survived\n", rate, done, swaps);
+  const auto line = [](const std::string& what, double without, double with, const std::vector<double>& ratios) {
+    const auto [low, high] = interval(ratios);
+    fmt::print("{:<22} {:>12.4g} {:>12.4g}   {:.3f} [{:.3f}, {:.3f}]\n", what, without, with, median(ratios), low, high);
+  };
+  fmt::print("{:<22} {:>12} {:>12}   {}\n", "", "without", "with", "ratio, its median over rounds");
+  line("events a second", median(quiet), median(busy), ratio);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const std::string name = fmt::format("p{:.4g}", 100 * shares[i]);
+    line(name + " of an event, us", median(quiet_us[i]), median(busy_us[i]), slower[i]);
+    json[name + "_us"] = {{"without", median(quiet_us[i])}, {"with", median(busy_us[i])}, {"ratio", told(slower[i])}};
+  }
+  json["mib"] = {before, resident_mib()};
+  fmt::print("resident: {:.1f} MiB before, {:.1f} MiB after\n{}\n", before, resident_mib(), json.dump());
+  return watched || (done >= 0.95 * rate && median(ratio) >= 0.95 && median(slower.back()) <= 1.5) ? 0 : 1;
+}
+
+namespace {
+
+void work(double microseconds) {
+  const auto until = Clock::now() + seconds(1e-6 * microseconds);
+  while (Clock::now() < until) continue;
+}
+
+// Events a second of `threads` clients that work for so long between two events: of one engine, or each of its own.
+double events_a_second(const std::shared_ptr<Policy>& policy, int threads, bool shared, double microseconds, double wanted) {
+  std::vector<std::unique_ptr<LiveEngine>> engines;
+  std::vector<std::pair<LiveEngine*, int>> groups;
+  for (int i = 0; i < (shared ? 1 : threads); ++i) {
+    const int slots = shared ? threads : 1;
+    engines.push_back(engine_of(settings_of(slots), policy));
+    auto orders = engines.back()->begin_iteration(0, prompts(slots * 100000));
+    if (!orders) fail(orders.error().text());
+    for (const Start& start : orders->start) groups.emplace_back(engines.back().get(), start.group);
+  }
+  std::atomic<bool> stop = false;
+  std::atomic<std::int64_t> events = 0;
+  const auto begin = Clock::now();
+  {
+    std::vector<std::jthread> clients;
+    for (const auto& [engine, group] : groups) {
+      clients.emplace_back([&, engine = engine, group = group] {
+        SlotClient slot(*engine, group);
+        std::int64_t own = 0;
+        for (; !stop; ++own) {
+          slot.step();
+          work(microseconds);
+        }
+        events += own;
+      });
+    }
+    std::this_thread::sleep_for(seconds(wanted));
+    stop = true;
+  }
+  return static_cast<double>(events) / seconds_since(begin);
+}
+
+}  // namespace
+
+// What clients lose by sharing one lock: the most that a lock for each group could bring.
+int sharing(const std::vector<std::string>& words) {
+  const int threads = static_cast<int>(option(words, "--threads", 2));
+  const double wanted = option(words, "--seconds", 1);
+  const auto policy = compiled(1).front();
+  Json json{{"bench", "sharing"}, {"threads", threads}};
+  for (const double microseconds : {0.0, 1.0, 5.0, 50.0}) {
+    std::vector<double> together, apart, ratio;
+    for (int round = 0; round < 7; ++round) {
+      together.push_back(events_a_second(policy, threads, true, microseconds, wanted));
+      apart.push_back(events_a_second(policy, threads, false, microseconds, wanted));
+      ratio.push_back(together.back() / apart.back());
+    }
+    fmt::print("{:>4} us of a client's own work between events: {:>9.0f} events a second of one engine, {:>9.0f} of one each: {:.2f}\n",
+               microseconds, median(together), median(apart), median(ratio));
+    json[fmt::format("{}_us", microseconds)] = told(ratio);
+  }
+  fmt::print("{}\n", json.dump());
+  return 0;
+}
+
+}  // namespace allot::engine::bench

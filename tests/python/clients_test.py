@@ -1,0 +1,127 @@
+"""Clients of a served engine from Python: the document's example, defaults, kills."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import allot
+
+SOURCE = Path(os.environ["ALLOT_SOURCE_DIR"])
+SELECTIVE = str(SOURCE / "stdlib" / "selective_rollout.allot")
+
+
+def refs(rollouts):
+    return [(ref.group, ref.sample) for ref in rollouts]
+
+
+class Clients(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="allot_test_")
+        self.addCleanup(place.cleanup)
+        self.run_folder = Path(place.name, "run")
+
+    def serve(self, policy="", **settings):
+        self.engine = allot.Engine(policy, **dict(slots=1, group_size=2) | settings)
+        server = self.engine.serve(self.run_folder, grace=0.05)
+        self.addCleanup(server.close)
+        return server
+
+    def connect(self, **settings):
+        client = allot.connect(self.run_folder, **settings)
+        self.addCleanup(client.close)
+        return client
+
+    def test_a_client_has_the_methods_of_an_engine_and_its_answers(self):
+        server = self.serve(SELECTIVE, parameters={"at": "2"})
+        self.assertEqual(stat.S_IMODE(os.stat(server.path).st_mode), 0o600)
+        leader, worker = self.connect(), self.connect()
+        self.assertIsInstance(leader, allot.Engine)
+        self.assertEqual(leader.policy_hash, self.engine.policy_hash)
+        self.assertEqual([(s.group, s.prompt, s.count) for s in leader.begin_iteration(0, ["p0"]).start], [(0, "p0", 2)])
+        for action in ("look", "go"):
+            leader.turn(0, 0, action)
+        worker.drive([(0, 1)])
+        worker.turn(0, 1, "look")
+        self.assertEqual(refs(worker.turn(0, 1, "go").stop), [(0, 1)])
+        orders = leader.orders(wait=2)
+        self.assertEqual(refs(orders.stop), [(0, 0)])
+        self.assertEqual((orders.closed[0].fate, orders.batch_closed), ("dropped", True))
+        self.assertTrue(leader.end_iteration().skip_update)
+        self.assertEqual(leader.save_state(), self.engine.save_state())
+        self.assertEqual((leader.defaults, worker.defaults, server.counts["refused"]), (0, 0, 0))
+
+    def test_errors_of_the_engine_are_those_of_the_client(self):
+        self.serve(SELECTIVE)
+        client = self.connect()
+        with self.assertRaisesRegex(allot.Error, "No iteration is under way"):
+            client.end_iteration()
+        client.begin_iteration(0, ["p0"])
+        client.ended(0, 0, reward=1.0)
+        client.ended(0, 1, reward=1.0)
+        with self.assertRaisesRegex(allot.Error, "policy selective_rollout loaded, 0 decisions in iteration 0"):
+            client.end_iteration()  # faults.md 31
+
+    def test_without_an_engine_nothing_is_ordered_and_it_is_counted(self):
+        client = self.connect(timeout=0.2, patience=0.1)
+        began = time.monotonic()
+        for sample in range(10):
+            self.assertEqual(client.turn(0, sample, "look").stop, [])
+        self.assertLess(time.monotonic() - began, 1)
+        self.assertEqual((client.calls, client.defaults, client.reached), (10, 10, False))
+        self.assertIn("engine.sock", client.problem)
+        with self.assertRaisesRegex(allot.Error, "cannot be reached"):
+            client.begin_iteration(0, ["p0"])
+
+    def test_a_server_that_closes_leaves_its_clients_with_the_default(self):
+        server = self.serve()
+        client = self.connect(timeout=0.2)
+        client.begin_iteration(0, ["p0"])
+        client.turn(0, 0, "look")
+        server.close()
+        self.assertEqual(client.turn(0, 0, "look").stop, [])
+        self.assertEqual(client.defaults, 1)
+
+    def test_a_worker_that_is_killed_leaves_its_rollout_aborted(self):
+        server = self.serve()
+        leader = self.connect()
+        leader.begin_iteration(0, ["p0"])
+        script = (f"import allot, time; client = allot.connect({str(self.run_folder)!r}); client.turn(0, 0, 'look');"
+                  "print('ready', flush=True); time.sleep(60)")
+        worker = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(worker.stdout.readline(), "ready\n")
+        leader.ended(0, 1, reward=1.0)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        worker.stdout.close()
+        self.assertTrue(leader.orders(wait=10).batch_closed)
+        self.assertEqual(leader.end_iteration().metrics["rollouts/aborted"], 1)
+        self.assertEqual((server.counts["gone"], server.counts["aborted"]), (1, 1))
+
+    def test_a_second_engine_for_a_run_is_refused(self):
+        self.serve()
+        with self.assertRaisesRegex(allot.Error, "Another engine is served at"):
+            allot.Engine("").serve(self.run_folder)
+
+
+class Document(unittest.TestCase):
+    def test_the_example_runs_and_prints_what_is_shown(self):
+        text = (SOURCE / "docs" / "clients.md").read_text()
+        example = text.split("## An example\n")[1].split("\n## Who is told what")[0]
+        with tempfile.TemporaryDirectory(prefix="allot_test_") as place:
+            Path(place, "gate.allot").write_text(re.search(r"```allot\n(.*?)```", example, re.DOTALL).group(1))
+            for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", example, re.DOTALL):
+                Path(place, name).write_text(code)
+            ran = subprocess.run([sys.executable, "trainer.py"], cwd=place, capture_output=True, text=True, timeout=50)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(ran.stdout, re.search(r"```text\n(.*?)```", example, re.DOTALL).group(1))
+
+
+if __name__ == "__main__":
+    unittest.main()
