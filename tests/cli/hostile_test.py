@@ -234,7 +234,7 @@ class Hostile(unittest.TestCase):
         self.each(brackets)
 
     def test_chains(self):
-        self.each(chains, single=("explain", "emit --ir"))
+        self.each(chains)
 
     def test_items(self):
         self.each(items)
