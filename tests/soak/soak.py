@@ -5,6 +5,7 @@
   starving   a full disk, a folder that cannot be written, a damaged and a missing segment
   state      a million prompts of state (--prompts): memory and the time of a barrier
   swaps      thousands of swaps with fresh compiles (--swaps): memory stays flat
+  operations the sessions of docs/operations.md, played again on a machine that does nothing else
   trainer    kill -9 of `allot train` at random moments (--trainer-kills, 200), a tenth of them with a swap under way
 
 Each part tells its figures; the last line is JSON with all of them. The exit status is 1 where anything was lost."""
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 
+import operations
 import survival
 import trainer
 
@@ -92,7 +94,17 @@ def trainer_part(options):
     return told
 
 
-PARTS = {"ledger": ledger, "kills": kills, "starving": starving, "state": state, "swaps": swaps, "trainer": trainer_part}
+def operations_part(options):
+    if not (options.build / "allot-train").exists():
+        print("operations: this build has no allot-train")
+        return {}
+    told = operations.play(options.build / "allot")
+    print(f"operations: {told['commands']} commands of docs/operations.md print what the page shows")
+    return told
+
+
+PARTS = {"ledger": ledger, "kills": kills, "starving": starving, "state": state, "swaps": swaps, "operations": operations_part,
+         "trainer": trainer_part}
 
 
 def summary(told, lost):
