@@ -50,9 +50,11 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
   const std::filesystem::path file = settings.run_folder / "state.json";
   const auto state = engine::read_whole(file);
   if (state && !options.resume) {
-    return Error{fmt::format("{} holds a run already.", options.run), "--resume goes on with it; or name another folder"};
+    return Error{fmt::format("{} holds a run already.", options.run),
+                 "--resume goes on with it; or name another folder"};
   }
-  if (!state && options.resume) return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
+  if (!state && options.resume)
+    return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
   auto made = engine::Engine::create(settings);
   if (!made || !state) return made;
   if (const auto restored = (*made)->restore(*state); !restored) return restored.error();
@@ -68,7 +70,9 @@ Json to_json(const remote::ServerCounts& counts) {
 void tell_ready(const ServeOptions& options, const engine::Engine& engine, const remote::Server& server) {
   const std::string name = engine.policy_name().empty() ? "no policy" : engine.policy_name();
   if (options.json) {
-    const Json ready = {{"socket", server.path().string()}, {"policy", engine.policy_name()}, {"hash", engine.policy_hash()},
+    const Json ready = {{"socket", server.path().string()},
+                        {"policy", engine.policy_name()},
+                        {"hash", engine.policy_hash()},
                         {"process", ::getpid()}};
     fmt::print("{}\n", ready.dump());
   } else {
@@ -122,22 +126,30 @@ void add_serve(CLI::App& app, Exit& exit) {
   CLI::App* command = app.add_subcommand("serve", "Serve an engine to trainers and rollout workers in other processes");
   command->add_option("POLICY", settings.policy, "the .allot file; without one every point has its default");
   command->add_option("--run", options->run, "the run's folder, for journal, state and socket")->required();
-  command->add_option("--socket", options->socket, "where to listen instead, NAME.sock; for filesystems without sockets");
-  command->add_option("--set", options->settings, "NAME=VALUE for a parameter of the policy; may be repeated")->allow_extra_args(false);
+  command->add_option("--socket", options->socket,
+                      "where to listen instead, NAME.sock; for filesystems without sockets");
+  command->add_option("--set", options->settings, "NAME=VALUE for a parameter of the policy; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--inputs", settings.input_file, "JSON file with the policy's inputs");
-  command->add_option("--slots", settings.slots, "groups of a batch")->capture_default_str()->check(CLI::Range(1, 4096));
+  command->add_option("--slots", settings.slots, "groups of a batch")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
   command->add_option("--group-size", settings.group_size, "rollouts of a group, where the policy has no `size`")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  command->add_option("--turns", settings.turn_limit, "turns of a rollout at most")->capture_default_str()->check(CLI::Range(1, 1 << 20));
+  command->add_option("--turns", settings.turn_limit, "turns of a rollout at most")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   command->add_option("--tokens-per-turn", settings.tokens_per_turn, "reserved from a budget before a turn")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--seed", settings.seed, "of the policy's draws")->capture_default_str();
   command->add_flag("--shadow", settings.shadow, "the policy decides and logs, and changes nothing");
-  command->add_option("--holdout", settings.holdout, "share of stopped groups that run to the end all the same")->check(CLI::Range(0.0, 1.0));
+  command->add_option("--holdout", settings.holdout, "share of stopped groups that run to the end all the same")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--stop-on-fault", settings.stop_on_fault, "a fault in the policy ends the run");
-  command->add_flag("--raw-reward", settings.has_raw_reward, "ended() tells what the environment gave beside the reward");
+  command->add_flag("--raw-reward", settings.has_raw_reward,
+                    "ended() tells what the environment gave beside the reward");
   command->add_flag("!--no-native", settings.native, "stay with the evaluator, compile nothing");
   command->add_option("--grace", options->grace, "seconds in which a client whose connection broke may come back")
       ->capture_default_str()

@@ -19,7 +19,9 @@ using remote::Server;
 
 namespace {
 
-std::string path_text(const nb::object& path) { return nb::cast<std::string>(nb::str(path)); }
+std::string path_text(const nb::object& path) {
+  return nb::cast<std::string>(nb::str(path));
+}
 
 std::unique_ptr<Server> serve(engine::Engine& engine, const nb::object& path, double grace) {
   const std::string where = path_text(path);
@@ -31,9 +33,14 @@ std::unique_ptr<Server> serve(engine::Engine& engine, const nb::object& path, do
 
 std::map<std::string, std::int64_t> counts_of(const Server& server) {
   const remote::ServerCounts counts = server.counts();
-  return {{"connections", counts.connections}, {"connected", counts.connected}, {"requests", counts.requests},
-          {"repeated", counts.repeated},       {"refused", counts.refused},     {"slow", counts.slow},
-          {"gone", counts.gone},               {"aborted", counts.aborted}};
+  return {{"connections", counts.connections},
+          {"connected", counts.connected},
+          {"requests", counts.requests},
+          {"repeated", counts.repeated},
+          {"refused", counts.refused},
+          {"slow", counts.slow},
+          {"gone", counts.gone},
+          {"aborted", counts.aborted}};
 }
 
 std::unique_ptr<Client> connect(const nb::object& run, double timeout, double patience) {
@@ -57,7 +64,8 @@ void close_server(Server& server) {
 
 void bind_server(nb::module_& module) {
   nb::class_<Server>(module, "Server", "An engine that other processes may ask; made by Engine.serve().")
-      .def_prop_ro("path", [](const Server& server) { return server.path().string(); }, "Of the socket.")
+      .def_prop_ro(
+          "path", [](const Server& server) { return server.path().string(); }, "Of the socket.")
       .def_prop_ro("counts", &counts_of,
                    "connections, connected, requests, repeated, refused, slow, gone, aborted: see docs/clients.md.")
       .def("close", &close_server, "Clients that ask from here on take the default.")
@@ -70,35 +78,42 @@ void bind_client(nb::module_& module) {
                                      "The engine of a run that another process serves, with the methods of Engine.\n\n"
                                      "Where it cannot be reached in time, turn() and ended() order nothing, which\n"
                                      "`defaults` counts; what was reported is told later, once.")
-      .def("orders",
-           [](Client& client, double wait) {
-             const nb::gil_scoped_release release;
-             return unwrap(client.orders(wait));
-           },
-           "wait"_a = 0.0, "Orders that somebody else's reports led to, after at most `wait` seconds.")
-      .def("drive",
-           [](Client& client, const std::vector<std::pair<int, int>>& rollouts) {
-             std::vector<engine::RolloutRef> refs;
-             for (const auto& [group, sample] : rollouts) refs.push_back({group, sample});
-             const nb::gil_scoped_release release;
-             return unwrap(client.drive(refs));
-           },
-           "rollouts"_a, "Says before their first turn that these (group, sample) are driven here.")
+      .def(
+          "orders",
+          [](Client& client, double wait) {
+            const nb::gil_scoped_release release;
+            return unwrap(client.orders(wait));
+          },
+          "wait"_a = 0.0, "Orders that somebody else's reports led to, after at most `wait` seconds.")
+      .def(
+          "drive",
+          [](Client& client, const std::vector<std::pair<int, int>>& rollouts) {
+            std::vector<engine::RolloutRef> refs;
+            for (const auto& [group, sample] : rollouts) refs.push_back({group, sample});
+            const nb::gil_scoped_release release;
+            return unwrap(client.drive(refs));
+          },
+          "rollouts"_a, "Says before their first turn that these (group, sample) are driven here.")
       .def_prop_ro("reached", &Client::reached, "The last call had its answer.")
-      .def_prop_ro("calls", [](const Client& client) { return client.counts().calls; }, "Calls that waited for an answer.")
-      .def_prop_ro("defaults", [](const Client& client) { return client.counts().defaults; },
-                   "Calls that had none in time: nothing was ordered.")
-      .def_prop_ro("lost", [](const Client& client) { return client.counts().lost; }, "Reports that no engine will get.")
-      .def_prop_ro("restarts", [](const Client& client) { return client.counts().restarts; },
-                   "How often another engine answered than before.")
+      .def_prop_ro(
+          "calls", [](const Client& client) { return client.counts().calls; }, "Calls that waited for an answer.")
+      .def_prop_ro(
+          "defaults", [](const Client& client) { return client.counts().defaults; },
+          "Calls that had none in time: nothing was ordered.")
+      .def_prop_ro(
+          "lost", [](const Client& client) { return client.counts().lost; }, "Reports that no engine will get.")
+      .def_prop_ro(
+          "restarts", [](const Client& client) { return client.counts().restarts; },
+          "How often another engine answered than before.")
       .def_prop_ro("problem", &Client::problem, "Why the engine could not be reached the last time; may be empty.")
       .def("close", &close, "Leaves the run: what is driven here ends as aborted.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](Client& client, nb::args) { close(client); });
-  module.def("connect", &connect, "run"_a, "timeout"_a = 1.0, "patience"_a = 60.0,
-             "A Client of the engine of a run.\n\n"
-             "run: the run's folder, or the socket. timeout: seconds that a decision may take. patience: seconds that\n"
-             "begin_iteration(), end_iteration() and the others may take. An engine that is not there yet is no error.");
+  module.def(
+      "connect", &connect, "run"_a, "timeout"_a = 1.0, "patience"_a = 60.0,
+      "A Client of the engine of a run.\n\n"
+      "run: the run's folder, or the socket. timeout: seconds that a decision may take. patience: seconds that\n"
+      "begin_iteration(), end_iteration() and the others may take. An engine that is not there yet is no error.");
 }
 
 }  // namespace
@@ -106,10 +121,11 @@ void bind_client(nb::module_& module) {
 void bind_remote(nb::module_& module, nb::class_<engine::Engine>& engine_class) {
   bind_server(module);
   bind_client(module);
-  engine_class.def("serve", &serve, "path"_a, "grace"_a = 1.0, nb::keep_alive<0, 1>(),
-                   "Serves this engine to other processes of the same user, until the Server is closed.\n\n"
-                   "path: the run's folder, or a socket, whose name ends with \".sock\". grace: seconds in which a client\n"
-                   "whose connection broke may come back, before what it drives ends as aborted.");
+  engine_class.def(
+      "serve", &serve, "path"_a, "grace"_a = 1.0, nb::keep_alive<0, 1>(),
+      "Serves this engine to other processes of the same user, until the Server is closed.\n\n"
+      "path: the run's folder, or a socket, whose name ends with \".sock\". grace: seconds in which a client\n"
+      "whose connection broke may come back, before what it drives ends as aborted.");
 }
 
 }  // namespace allot::python

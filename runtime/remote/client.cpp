@@ -49,7 +49,9 @@ Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& whe
   return client;
 }
 
-Client::~Client() { close(); }
+Client::~Client() {
+  close();
+}
 
 void Client::close() {
   const std::lock_guard lock(mutex_);
@@ -108,8 +110,10 @@ std::optional<Answer> Client::decide(Ask ask, const Put& put) {
 // A rollout of which the engine does not know all cannot be decided about.
 void Client::give_up_lost() {
   EventLog log;
-  const Ending ending{engine::Status::Aborted, std::nullopt, std::nullopt, "its reports were lost: the engine could not be reached", ""};
-  for (const Key& rollout : std::exchange(to_end_, {})) log.ended({rollout.first, rollout.second}, ending, std::nullopt);
+  const Ending ending{engine::Status::Aborted, std::nullopt, std::nullopt,
+                      "its reports were lost: the engine could not be reached", ""};
+  for (const Key& rollout : std::exchange(to_end_, {}))
+    log.ended({rollout.first, rollout.second}, ending, std::nullopt);
   (void)line_.ask(Ask::Events, [&](JsonText& text) { log.put(text); }, Seconds(settings_.timeout), true);
 }
 
@@ -288,18 +292,40 @@ About Client::about() const {
   return answer ? answer->about.value_or(About{}) : About{};
 }
 
-bool Client::wants_gram() const { return about().gram; }
-bool Client::wants_embeddings() const { return about().embeddings; }
-bool Client::shapes_groups() const { return about().shapes_groups; }
-bool Client::shapes_micro_batches() const { return about().shapes_micro_batches; }
-int Client::replay_age() const { return about().replay_age; }
-int Client::active_version() const { return about().active_version; }
-int Client::saved_version() const { return about().saved_version; }
-double Client::seconds_spent() const { return about().seconds_spent; }
-std::string Client::policy_name() const { return about().policy_name; }
-std::string Client::policy_hash() const { return about().policy_hash; }
+bool Client::wants_gram() const {
+  return about().gram;
+}
+bool Client::wants_embeddings() const {
+  return about().embeddings;
+}
+bool Client::shapes_groups() const {
+  return about().shapes_groups;
+}
+bool Client::shapes_micro_batches() const {
+  return about().shapes_micro_batches;
+}
+int Client::replay_age() const {
+  return about().replay_age;
+}
+int Client::active_version() const {
+  return about().active_version;
+}
+int Client::saved_version() const {
+  return about().saved_version;
+}
+double Client::seconds_spent() const {
+  return about().seconds_spent;
+}
+std::string Client::policy_name() const {
+  return about().policy_name;
+}
+std::string Client::policy_hash() const {
+  return about().policy_hash;
+}
 
-engine::SwapReport Client::swap(const engine::SwapRequest&) { return swap_outcome(0); }
+engine::SwapReport Client::swap(const engine::SwapRequest&) {
+  return swap_outcome(0);
+}
 
 engine::SwapReport Client::swap_outcome(int ticket) const {
   engine::SwapReport report;

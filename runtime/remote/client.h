@@ -1,7 +1,7 @@
 // An engine that another process holds, with the same methods as the engine itself.
 //
-// A decision never waits long: where the engine cannot be reached in time, turn() and ended() order nothing (go on, stop
-// nobody), which is counted; what was reported is kept and told later, once. What cannot be had without an engine
+// A decision never waits long: where the engine cannot be reached in time, turn() and ended() order nothing (go on,
+// stop nobody), which is counted; what was reported is kept and told later, once. What cannot be had without an engine
 // (begin_iteration, end_iteration, …) waits longer and then is an error.
 #pragma once
 
@@ -20,9 +20,9 @@
 namespace allot::remote {
 
 struct ClientSettings {
-  double timeout = 1.0;     // seconds that turn(), ended(), drive() and shape() may take
-  double patience = 60.0;   // … that begin_iteration(), end_iteration() and the others may take
-  std::size_t most_waiting = 16 << 20;  // bytes of reports that are kept for an engine that cannot be reached
+  double timeout = 1.0;                          // seconds that turn(), ended(), drive() and shape() may take
+  double patience = 60.0;                        // … that begin_iteration(), end_iteration() and the others may take
+  std::size_t most_waiting = 16 << 20;           // bytes of reports that are kept for an engine that cannot be reached
   std::function<void(const std::string&)> warn;  // told once, when the first default is taken; empty: stderr
 };
 
@@ -37,7 +37,8 @@ class Client final : public engine::Engine {
  public:
   // `where`: see socket_of(). An engine that is not there is no error, it may come later; one that speaks another
   // version of the protocol is.
-  static Result<std::unique_ptr<Client>> connect(const std::filesystem::path& where, const ClientSettings& settings = {});
+  static Result<std::unique_ptr<Client>> connect(const std::filesystem::path& where,
+                                                 const ClientSettings& settings = {});
   ~Client() override;  // close()
 
   // Orders that somebody else's events led to, at most `wait` seconds from now; empty where none came. Every other call

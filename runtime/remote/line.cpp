@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint64_t seen_at_least = 64;  // texts that may come before the server is told that they did
 
-Line::Clock::duration ticks(Line::Seconds seconds) { return std::chrono::duration_cast<Line::Clock::duration>(seconds); }
+Line::Clock::duration ticks(Line::Seconds seconds) {
+  return std::chrono::duration_cast<Line::Clock::duration>(seconds);
+}
 
 }  // namespace
 
@@ -229,7 +231,8 @@ void Line::close(Seconds wait) {
   }
   if (!socket_) return;
   out_ += frame("{\"bye\":true}");
-  while (socket_ && !out_.empty() && Clock::now() < until && pump()) poll_until(Clock::now() + std::chrono::milliseconds(10));
+  while (socket_ && !out_.empty() && Clock::now() < until && pump())
+    poll_until(Clock::now() + std::chrono::milliseconds(10));
   drop("");
 }
 

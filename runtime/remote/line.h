@@ -21,9 +21,9 @@ class Line {
   using Seconds = std::chrono::duration<double>;
 
   struct Settings {
-    Seconds greeting{1.0};     // that a connection may take
-    Seconds retry_first{0.05}; // after a failure nothing is tried for so long, then twice as long, …
-    Seconds retry_most{2.0};   // … up to this
+    Seconds greeting{1.0};      // that a connection may take
+    Seconds retry_first{0.05};  // after a failure nothing is tried for so long, then twice as long, …
+    Seconds retry_most{2.0};    // … up to this
   };
 
   Line(std::filesystem::path path, const Settings& settings);
@@ -47,8 +47,8 @@ class Line {
   bool reached() const { return socket_ && !stalled_; }
   std::size_t waiting() const { return queue_.size(); }
   std::size_t waiting_bytes() const { return queue_bytes_; }
-  int descriptor() const { return socket_.number(); }  // −1: there is no connection
-  const std::string& problem() const { return problem_; }  // the last; empty: none so far
+  int descriptor() const { return socket_.number(); }               // −1: there is no connection
+  const std::string& problem() const { return problem_; }           // the last; empty: none so far
   const std::optional<Error>& refused() const { return refused_; }  // the other side speaks another version
 
  private:
@@ -72,18 +72,18 @@ class Line {
   std::function<void(Answer&)> use_ = [](Answer&) {};
   std::function<void()> restarted_ = [] {};
   std::string id_;
-  std::string engine_;      // the server's name; empty: none so far
+  std::string engine_;  // the server's name; empty: none so far
   Fd socket_;
   FrameReader in_;
   std::string out_;
   std::uint64_t numbers_ = 0;
   std::uint64_t seen_ = 0;
   std::uint64_t seen_told_ = 0;
-  std::deque<Asked> queue_; // asked and not answered
+  std::deque<Asked> queue_;  // asked and not answered
   std::size_t queue_bytes_ = 0;
   std::uint64_t awaited_ = 0;
   std::optional<Answer> answer_;
-  bool stalled_ = false;    // connected, but nothing comes
+  bool stalled_ = false;  // connected, but nothing comes
   Clock::time_point retry_at_{};
   Seconds pause_;
   std::string problem_;

@@ -16,14 +16,17 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 12> asks = {"seen",    "bye",    "events", "drive", "begin",   "end",
                                                    "preview", "unused", "pool",   "save",  "restore", "about"};
 
-[[noreturn]] void refuse(const char* what) { throw std::invalid_argument(what); }
+[[noreturn]] void refuse(const char* what) {
+  throw std::invalid_argument(what);
+}
 
 // nlohmann's own conversion cuts what does not fit.
 int whole(const Json& json) {
   if (!json.is_number_integer()) refuse("not a whole number");
   const auto number = json.get<std::int64_t>();
   if (json.is_number_unsigned() && number < 0) refuse("a number out of range");
-  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) refuse("a number out of range");
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+    refuse("a number out of range");
   return static_cast<int>(number);
 }
 
@@ -84,13 +87,13 @@ engine::LoggedIteration read_checked_events(const Json& record) {
   const std::string kinds = record.at("kinds").get<std::string>();
   if (kinds.find_first_not_of("tTiIegm") != std::string::npos) refuse("no such event");
   const auto of = [&](std::string_view letters) {
-    return static_cast<std::size_t>(std::count_if(kinds.begin(), kinds.end(), [&](char kind) {
-      return letters.find(kind) != std::string_view::npos;
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        kinds.begin(), kinds.end(), [&](char kind) { return letters.find(kind) != std::string_view::npos; }));
   };
   const std::size_t turns = of("tTiI"), endings = of("e"), shapes = of("gm");
   if (record.contains("at")) refuse("the engine has its own clock");
-  for (const char* const name : {"g", "s"}) check_column(record, name, turns + endings, std::numeric_limits<int>::min());
+  for (const char* const name : {"g", "s"})
+    check_column(record, name, turns + endings, std::numeric_limits<int>::min());
   for (const char* const name : {"a", "o", "n", "calls"}) check_column(record, name, turns, 0);
   for (const char* const name : {"logprob", "entropy"}) {
     if (record.contains(name)) check_numbers(record.at(name));
@@ -127,7 +130,11 @@ void put_orders(JsonText& text, const engine::Orders& orders) {
       text.member("round", group.round).member("fate", static_cast<int>(group.fate)).member("subset", group.subset);
       text.member("over", static_cast<int>(group.normalize)).member("flat", group.flat).member("reason", group.reason);
       text.member("rule", group.rule).member("policy", group.policy).key("gate").begin_array();
-      text.value(group.gate.asked).value(group.gate.stop).value(group.gate.late).value(group.gate.carried_out).end_array();
+      text.value(group.gate.asked)
+          .value(group.gate.stop)
+          .value(group.gate.late)
+          .value(group.gate.carried_out)
+          .end_array();
       text.member("rewards", group.rewards).member("iterations", group.iterations).end_object();
     }
     text.end_array();
@@ -163,7 +170,8 @@ engine::Orders read_orders(const Json& json) {
   engine::Orders orders;
   if (json.contains("start")) {
     for (const Json& start : json.at("start")) {
-      orders.start.push_back({whole(start.at(0)), start.at(1).get<std::string>(), whole(start.at(2)), whole(start.at(3))});
+      orders.start.push_back(
+          {whole(start.at(0)), start.at(1).get<std::string>(), whole(start.at(2)), whole(start.at(3))});
     }
   }
   if (json.contains("stop")) orders.stop = read_rollouts(json.at("stop"));
@@ -182,7 +190,10 @@ engine::Orders read_orders(const Json& json) {
 void put_report(JsonText& text, const engine::IterationReport& report) {
   text.begin_object().member("iteration", report.iteration).member("rounds", report.rounds);
   text.member("trained", report.trained).member("replayed", report.replayed).member("skip_update", report.skip_update);
-  text.member("aborted", report.aborted).member("message", report.message).member("metrics", report.metrics).end_object();
+  text.member("aborted", report.aborted)
+      .member("message", report.message)
+      .member("metrics", report.metrics)
+      .end_object();
 }
 
 engine::IterationReport read_report(const Json& json) {
@@ -228,11 +239,15 @@ std::optional<Error> read_error(const Json& json) {
   return Error{json.at("error").at(0).get<std::string>(), json.at("error").at(1).get<std::string>()};
 }
 
-std::string closed(JsonText& text) { return text.end_object().take(); }
+std::string closed(JsonText& text) {
+  return text.end_object().take();
+}
 
 }  // namespace
 
-std::string_view name(Ask ask) { return asks[static_cast<std::size_t>(ask)]; }
+std::string_view name(Ask ask) {
+  return asks[static_cast<std::size_t>(ask)];
+}
 
 void put_rollouts(JsonText& text, const std::vector<engine::RolloutRef>& rollouts) {
   text.begin_array();
@@ -248,7 +263,10 @@ void begin_request(JsonText& text, std::uint64_t number, std::uint64_t seen, Ask
 
 std::string to_text(const Greeting& greeting) {
   JsonText text;
-  text.begin_object().member("allot", greeting.protocol).member("client", greeting.client).member("seen", greeting.seen);
+  text.begin_object()
+      .member("allot", greeting.protocol)
+      .member("client", greeting.client)
+      .member("seen", greeting.seen);
   return closed(text);
 }
 
@@ -283,15 +301,24 @@ Request read_request(std::string_view text) {
   if (request.number == 0 || ask == asks.end()) refuse("no such request");
   request.ask = static_cast<Ask>(ask - asks.begin());
   switch (request.ask) {
-    case Ask::Events: request.events = read_checked_events(json); break;
-    case Ask::Drive: request.rollouts = read_rollouts(json.at("rollouts")); break;
+    case Ask::Events:
+      request.events = read_checked_events(json);
+      break;
+    case Ask::Drive:
+      request.rollouts = read_rollouts(json.at("rollouts"));
+      break;
     case Ask::Begin:
       request.iteration = whole(json.at("it"));
       request.events.prompts = json.at("prompts").get<std::vector<std::string>>();
       break;
-    case Ask::Pool: request.pool = engine::read_pool(json); break;
-    case Ask::Restore: request.state = json.at("state").get<std::string>(); break;
-    default: break;
+    case Ask::Pool:
+      request.pool = engine::read_pool(json);
+      break;
+    case Ask::Restore:
+      request.state = json.at("state").get<std::string>();
+      break;
+    default:
+      break;
   }
   return request;
 }

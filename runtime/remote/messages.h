@@ -1,4 +1,5 @@
-// What client and server say to each other, as JSON. Events are written and read as in the journal (engine/event_log.h).
+// What client and server say to each other, as JSON. Events are written and read as in the journal
+// (engine/event_log.h).
 //
 //   greeting  {"allot":1,"client":ID,"seen":M}        answered by {"allot":1,"engine":ID,"last":N}, or by an error
 //   request   {"q":N,"seen":M,"call":"events",…}      N counts the requests of a client
@@ -7,8 +8,8 @@
 //   seen      {"seen":M}                              everything up to M has come
 //   goodbye   {"bye":true}
 //
-// Either side keeps what it sent until it knows that it came, and sends it again over a new connection; either side knows
-// by N and M what it had already. So every event counts once, and every order comes once.
+// Either side keeps what it sent until it knows that it came, and sends it again over a new connection; either side
+// knows by N and M what it had already. So every event counts once, and every order comes once.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,11 @@ struct Request {
   std::uint64_t number = 0;  // 0: expects no answer
   std::uint64_t seen = 0;
   Ask ask = Ask::Seen;
-  engine::LoggedIteration events;           // Events; the prompts of Begin
-  int iteration = 0;                        // Begin
-  std::vector<engine::PoolPrompt> pool;     // Pool
-  std::vector<engine::RolloutRef> rollouts; // Drive
-  std::string state;                        // Restore
+  engine::LoggedIteration events;            // Events; the prompts of Begin
+  int iteration = 0;                         // Begin
+  std::vector<engine::PoolPrompt> pool;      // Pool
+  std::vector<engine::RolloutRef> rollouts;  // Drive
+  std::string state;                         // Restore
 };
 
 struct Greeting {

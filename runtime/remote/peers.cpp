@@ -8,7 +8,9 @@
 namespace allot::remote {
 namespace {
 
-bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+bool would_wait() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
 
 }  // namespace
 

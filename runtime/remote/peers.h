@@ -19,10 +19,10 @@ struct Connection;
 
 struct Peer {
   std::string id;
-  int number = 0;                    // for the switchboard
-  std::uint64_t last = 0;            // of its requests that were carried out
-  std::uint64_t serial = 0;          // of what was sent to it
-  Connection* connection = nullptr;  // null: it is away
+  int number = 0;                               // for the switchboard
+  std::uint64_t last = 0;                       // of its requests that were carried out
+  std::uint64_t serial = 0;                     // of what was sent to it
+  Connection* connection = nullptr;             // null: it is away
   std::optional<Clock::time_point> away_since;  // none: connected, or given up
   struct Sent {
     std::uint64_t serial = 0;
@@ -52,8 +52,8 @@ struct Connection {
   FrameReader in{greeting_limit};
   std::string out;
   std::size_t written = 0;
-  Peer* peer = nullptr;  // null: it has not said who it is
-  bool over = false;     // nothing more comes or goes
+  Peer* peer = nullptr;     // null: it has not said who it is
+  bool over = false;        // nothing more comes or goes
   bool last_words = false;  // hears nothing more, and closes when everything is written
 
   void end() {

@@ -24,8 +24,12 @@ namespace fs = std::filesystem;
 class Server::Loop {
  public:
   Loop(engine::Engine& engine, Listener listener, const ServerSettings& settings)
-      : path_(listener.path), settings_(settings), listener_(std::move(listener)),
-        wake_(fresh_event()), board_(engine), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+      : path_(listener.path),
+        settings_(settings),
+        listener_(std::move(listener)),
+        wake_(fresh_event()),
+        board_(engine),
+        thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
   ~Loop() { close(); }
 
@@ -50,7 +54,7 @@ class Server::Loop {
  private:
   static Fd fresh_event() { return Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
 
-  static constexpr int texts_a_round = 64;     // of one connection, before the others come to their turn
+  static constexpr int texts_a_round = 64;        // of one connection, before the others come to their turn
   static constexpr std::size_t most_away = 4096;  // clients that are remembered after they were given up
 
   void work(const std::stop_token& stop) {
@@ -95,7 +99,8 @@ class Server::Loop {
       if (connection.peer == nullptr) next = std::min(next, connection.since + seconds(settings_.greeting));
     }
     if (turned_away_until_ > now) next = std::min(next, turned_away_until_);
-    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(std::max(next - now, Clock::duration(0))).count());
+    return static_cast<int>(
+        std::chrono::ceil<std::chrono::milliseconds>(std::max(next - now, Clock::duration(0))).count());
   }
 
   static Clock::duration seconds(double number) {
@@ -209,7 +214,8 @@ class Server::Loop {
     }
     peer.keep(answer.serial, std::move(framed));
     const std::size_t most = settings_.buffer_limit + peer.last_answer;
-    if (peer.unseen_bytes > most || (peer.connection != nullptr && peer.connection->unwritten() > most)) full_.push_back(&peer);
+    if (peer.unseen_bytes > most || (peer.connection != nullptr && peer.connection->unwritten() > most))
+      full_.push_back(&peer);
   }
 
   void deliver() {
@@ -293,7 +299,8 @@ class Server::Loop {
   std::jthread thread_;  // last: it uses the others
 };
 
-Result<std::unique_ptr<Server>> Server::open(engine::Engine& engine, const fs::path& where, const ServerSettings& settings) {
+Result<std::unique_ptr<Server>> Server::open(engine::Engine& engine, const fs::path& where,
+                                             const ServerSettings& settings) {
   auto listener = listen_at(socket_of(where));
   if (!listener) return listener.error();
   return over(*std::move(listener), engine, settings);
@@ -305,8 +312,14 @@ std::unique_ptr<Server> Server::over(Listener listener, engine::Engine& engine, 
 
 Server::Server(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Server::~Server() = default;
-void Server::close() { loop_->close(); }
-const fs::path& Server::path() const { return loop_->path(); }
-ServerCounts Server::counts() const { return loop_->counts(); }
+void Server::close() {
+  loop_->close();
+}
+const fs::path& Server::path() const {
+  return loop_->path();
+}
+ServerCounts Server::counts() const {
+  return loop_->counts();
+}
 
 }  // namespace allot::remote

@@ -1,8 +1,8 @@
 // Serves an engine to other processes of the same user over a local socket.
 //
-// One thread reads, decides and writes, and waits for nobody: what a client does not take stays in a bounded buffer, and
-// a client that lets it fill is dropped. While an engine is served, its events come through clients, those of its own
-// process too; what only looks (preview, save_state, swap, …) may be called at the engine.
+// One thread reads, decides and writes, and waits for nobody: what a client does not take stays in a bounded buffer,
+// and a client that lets it fill is dropped. While an engine is served, its events come through clients, those of its
+// own process too; what only looks (preview, save_state, swap, …) may be called at the engine.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 namespace allot::remote {
 
 struct ServerSettings {
-  double grace = 1.0;                      // seconds in which a client whose connection broke may come back
-  double greeting = 5.0;                   // seconds that a connection may take to say who it is
-  std::size_t buffer_limit = 16 << 20;     // bytes for a client that does not read
-  int connections = 1024;                  // at once; more are turned away
+  double grace = 1.0;                   // seconds in which a client whose connection broke may come back
+  double greeting = 5.0;                // seconds that a connection may take to say who it is
+  std::size_t buffer_limit = 16 << 20;  // bytes for a client that does not read
+  int connections = 1024;               // at once; more are turned away
 };
 
 struct ServerCounts {

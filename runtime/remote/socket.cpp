@@ -30,7 +30,9 @@ namespace {
 
 constexpr int backlog = 512;
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+  return std::strerror(errno);
+}
 
 struct Address {
   sockaddr_un raw{};
@@ -46,7 +48,8 @@ Result<Address> address_of(const fs::path& path) {
   if (text.size() >= sizeof address.raw.sun_path) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     address.folder = Fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!address.folder) return Error{fmt::format("The folder {} cannot be opened: {}.", folder.string(), reason()), ""};
+    if (!address.folder)
+      return Error{fmt::format("The folder {} cannot be opened: {}.", folder.string(), reason()), ""};
     text = fmt::format("/proc/self/fd/{}/{}", address.folder.number(), path.filename().string());
   }
   if (text.size() >= sizeof address.raw.sun_path) {
@@ -58,11 +61,14 @@ Result<Address> address_of(const fs::path& path) {
   return address;
 }
 
-Fd fresh_socket() { return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+Fd fresh_socket() {
+  return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
 
 Error cannot_listen(const fs::path& path) {
   return {fmt::format("No socket can be opened at {}: {}.", path.string(), reason()),
-          "a filesystem without sockets or a folder that cannot be written? Name a socket elsewhere, such as /tmp/run.sock"};
+          "a filesystem without sockets or a folder that cannot be written? Name a socket elsewhere, such as "
+          "/tmp/run.sock"};
 }
 
 }  // namespace

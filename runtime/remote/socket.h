@@ -35,7 +35,8 @@ class Fd {
 std::filesystem::path socket_of(const std::filesystem::path& where);
 
 // A listening socket that its owner alone may open (mode 0600), and the lock that makes it the only one there. What an
-// earlier process left behind is replaced. Paths of any length: those over the 107 bytes of the kernel go through /proc.
+// earlier process left behind is replaced. Paths of any length: those over the 107 bytes of the kernel go through
+// /proc.
 struct Listener {
   std::filesystem::path path;
   Fd lock;

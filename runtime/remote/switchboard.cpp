@@ -25,24 +25,42 @@ Answer Switchboard::carry_out(int client, const Request& request) {
     if (!result) answer.error = result.error();
   };
   switch (request.ask) {
-    case Ask::Events: tell(client, request.events, answer); break;
+    case Ask::Events:
+      tell(client, request.events, answer);
+      break;
     case Ask::Drive:
       for (const RolloutRef rollout : request.rollouts) drive(client, rollout);
       break;
-    case Ask::Begin: done(begin(client, request)); break;
-    case Ask::End: take(engine_.end_iteration(), answer, [&](engine::IterationReport report) { answer.report = std::move(report); }); break;
-    case Ask::Preview: answer.report = engine_.preview(); break;
-    case Ask::Unused: answer.prompts = engine_.unused_prompts(); break;
-    case Ask::Pool: done(engine_.set_pool(request.pool)); break;
-    case Ask::Save: answer.state = engine_.save_state(); break;
-    case Ask::Restore: done(restore(request.state)); break;
+    case Ask::Begin:
+      done(begin(client, request));
+      break;
+    case Ask::End:
+      take(engine_.end_iteration(), answer, [&](engine::IterationReport report) { answer.report = std::move(report); });
+      break;
+    case Ask::Preview:
+      answer.report = engine_.preview();
+      break;
+    case Ask::Unused:
+      answer.prompts = engine_.unused_prompts();
+      break;
+    case Ask::Pool:
+      done(engine_.set_pool(request.pool));
+      break;
+    case Ask::Save:
+      answer.state = engine_.save_state();
+      break;
+    case Ask::Restore:
+      done(restore(request.state));
+      break;
     case Ask::About:
-      answer.about = About{engine_.policy_name(), engine_.policy_hash(), engine_.wants_gram(), engine_.wants_embeddings(),
-                           engine_.shapes_groups(), engine_.shapes_micro_batches(), engine_.replay_age(),
-                           engine_.active_version(), engine_.saved_version(), engine_.seconds_spent()};
+      answer.about = About{engine_.policy_name(),      engine_.policy_hash(),    engine_.wants_gram(),
+                           engine_.wants_embeddings(), engine_.shapes_groups(),  engine_.shapes_micro_batches(),
+                           engine_.replay_age(),       engine_.active_version(), engine_.saved_version(),
+                           engine_.seconds_spent()};
       break;
     case Ask::Seen:
-    case Ask::Bye: break;
+    case Ask::Bye:
+      break;
   }
   if (const auto own = mail_.find(client); own != mail_.end()) {
     answer.orders = std::move(own->second);
@@ -65,9 +83,14 @@ void Switchboard::tell(int client, const engine::LoggedIteration& events, Answer
         running_.erase({event.rollout.group, event.rollout.sample});
         take(engine_.ended(event.rollout, event.ending), answer, to_route);
         break;
-      case LoggedEvent::Kind::ShapeGroup: take(engine_.shape_group(event.batch), answer, to_shape); break;
-      case LoggedEvent::Kind::Shape: take(engine_.shape(event.batch), answer, to_shape); break;
-      case LoggedEvent::Kind::Swap: break;  // the engine's own: no client tells of one
+      case LoggedEvent::Kind::ShapeGroup:
+        take(engine_.shape_group(event.batch), answer, to_shape);
+        break;
+      case LoggedEvent::Kind::Shape:
+        take(engine_.shape(event.batch), answer, to_shape);
+        break;
+      case LoggedEvent::Kind::Swap:
+        break;  // the engine's own: no client tells of one
     }
   }
 }
@@ -116,7 +139,8 @@ void Switchboard::route(int client, Orders orders) {
     return found == running_.end() ? client : found->second.by == nobody ? leader : found->second.by;
   };
   const auto note_held = [&](RolloutRef rollout, bool held) {
-    if (const auto found = running_.find({rollout.group, rollout.sample}); found != running_.end()) found->second.held = held;
+    if (const auto found = running_.find({rollout.group, rollout.sample}); found != running_.end())
+      found->second.held = held;
   };
   for (const RolloutRef rollout : orders.stop) {
     box(driver(rollout)).stop.push_back(rollout);

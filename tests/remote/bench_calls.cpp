@@ -77,7 +77,9 @@ std::vector<std::string> prompts() {
 
 void print(const char* what, std::vector<double> times, double seconds) {
   std::sort(times.begin(), times.end());
-  const auto at = [&](double share) { return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))]; };
+  const auto at = [&](double share) {
+    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  };
   fmt::print("{:<28} {:>10.0f} calls a second {:>8.1f} us p50 {:>8.1f} us p99\n", what,
              static_cast<double>(times.size()) / seconds, at(0.5), at(0.99));
 }
@@ -137,7 +139,8 @@ void measure_clients(const std::filesystem::path& folder, int clients, int calls
 
 int main(int count, char** words) {
   const int calls = count > 1 ? std::max(1, std::atoi(words[1])) : 20000;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("allot-bench-{}", ::getpid());
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("allot-bench-{}", ::getpid());
   std::filesystem::create_directories(folder);
   for (const int clients : {1, 8}) measure_clients(folder, clients, calls);
   const auto engine = make_engine(folder);

@@ -6,8 +6,8 @@
 #include <random>
 #include <thread>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "runtime/remote/client.h"
 #include "runtime/remote/server.h"
@@ -29,7 +29,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+double seconds_since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
 
 std::unique_ptr<Client> client_of(const std::filesystem::path& path, double timeout, double patience = 5) {
   ClientSettings settings;
@@ -60,7 +62,9 @@ engine::Ending scored(double reward) {
   return ending;
 }
 
-bool orders_nothing(const engine::Orders& orders) { return orders.stop.empty() && orders.hold.empty(); }
+bool orders_nothing(const engine::Orders& orders) {
+  return orders.stop.empty() && orders.hold.empty();
+}
 
 }  // namespace
 
@@ -186,14 +190,16 @@ TEST_CASE("reports that do not fit into memory end their rollout, when the engin
 
 TEST_CASE("what a killed client drove ends as aborted, its permits come back, and the others go on") {
   const Folder folder;
-  const auto engine = engine_of("policy p\nbudget 100000 tokens per run\non finish of group g { train }\n", settings(2, 4));
+  const auto engine =
+      engine_of("policy p\nbudget 100000 tokens per run\non finish of group g { train }\n", settings(2, 4));
   auto server = must(Server::open(*engine, folder.path(), {.grace = 0.05}));
   const auto leader = client_of(folder.path(), 2);
   must(leader->begin_iteration(0, {"p0", "p1"}));
   std::vector<Worker> workers;
   for (int i = 0; i < 4; ++i) workers.push_back(remote::test::client(folder.path()));
   for (int sample = 0; sample < 4; ++sample) {
-    for (int group = 0; group < 2; ++group) workers[static_cast<std::size_t>(sample)].ask(turn_line({group, sample}, look()));
+    for (int group = 0; group < 2; ++group)
+      workers[static_cast<std::size_t>(sample)].ask(turn_line({group, sample}, look()));
   }
   workers[2].kill();
   for (const int sample : {0, 1, 3}) {
@@ -225,7 +231,8 @@ budget 1000000 tokens per run
 refill at most 2 rounds then train_partial
 on turn 3 of group g { when draw("gate") < 0.3 then stop, drop, refill otherwise continue }
 on finish of group g { when g.scored < 2 then drop, refill otherwise train }
-)", settings(3, 4));
+)",
+                                settings(3, 4));
   auto server = must(Server::open(*engine, folder.path(), {.grace = 0.01}));
   const auto leader = client_of(folder.path(), 5);
   std::mt19937_64 random(2);
@@ -343,7 +350,8 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
     killer.join();
     server.kill();
     ++killed;
-    // Of what was acknowledged nothing is lost: the next one goes on from there, or from one further, whose answer died.
+    // Of what was acknowledged nothing is lost: the next one goes on from there, or from one further, whose answer
+    // died.
     const Worker next = remote::test::served(path);
     (void)leader->orders(0.2);
     (void)worker->orders(0.2);

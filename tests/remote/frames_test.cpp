@@ -14,7 +14,9 @@ using engine::JsonText;
 
 namespace {
 
-void add(FrameReader& reader, const std::string& bytes) { reader.add(bytes.data(), bytes.size()); }
+void add(FrameReader& reader, const std::string& bytes) {
+  reader.add(bytes.data(), bytes.size());
+}
 
 std::string request_of(const EventLog& log) {
   JsonText text;
@@ -34,7 +36,8 @@ EventLog some_events() {
   turn.entropy = 1.0 / 3;
   turn.last = true;
   log.turn({4, 5}, turn, true, std::nullopt);
-  log.ended({4, 5}, {engine::Status::Timeout, std::numeric_limits<double>::quiet_NaN(), 0.1 + 0.2, "slow", "42"}, std::nullopt);
+  log.ended({4, 5}, {engine::Status::Timeout, std::numeric_limits<double>::quiet_NaN(), 0.1 + 0.2, "slow", "42"},
+            std::nullopt);
   log.shape({{{4, 5}, {4, 6}}, {0.5, -0.25}, {1, 0, 0, 1}});
   return log;
 }
@@ -143,15 +146,33 @@ TEST_CASE("a request that no client sends is refused by an exception, whatever i
     REQUIRE(at != std::string::npos);
     return text.replace(at, from.size(), to);
   };
-  const std::vector<std::string> bad = {
-      "", "null", "[]", "7", "{", std::string(1 << 20, '['), R"({"q":1})", R"({"q":0,"call":"end"})",
-      R"({"q":-1,"call":"end"})", R"({"q":1.5,"call":"end"})", R"({"q":1,"call":"what"})", R"({"q":1,"call":"begin","it":1e99,"prompts":[]})",
-      R"({"q":1,"call":"drive","rollouts":[[1]]})", R"({"q":1,"call":"drive","rollouts":{"a":1}})",
-      with(R"("kinds":"Tem")", R"("kinds":"Tex")"), with(R"("kinds":"Tem")", R"("kinds":"TTem")"),
-      with(R"("n":[7])", R"("n":[1e300])"), with(R"("n":[7])", R"("n":[-7])"), with(R"("n":[7])", R"("n":[4294967297])"),
-      with(R"("n":[7])", R"("n":7)"), with(R"("a":[0])", R"("a":[9])"), with(R"("g":[4,4])", R"("g":[4])"),
-      with(R"([[6,)", R"([[99,)"), with(R"([[6,)", R"([[-1,)"), with(R"("logprob":[-0.1])", R"("logprob":[null])"),
-      with(R"("advantages":[0.5)", R"("advantages":[null)"), with(R"("prompts":[])", R"("at":[1,2,3],"prompts":[])")};
+  const std::vector<std::string> bad = {"",
+                                        "null",
+                                        "[]",
+                                        "7",
+                                        "{",
+                                        std::string(1 << 20, '['),
+                                        R"({"q":1})",
+                                        R"({"q":0,"call":"end"})",
+                                        R"({"q":-1,"call":"end"})",
+                                        R"({"q":1.5,"call":"end"})",
+                                        R"({"q":1,"call":"what"})",
+                                        R"({"q":1,"call":"begin","it":1e99,"prompts":[]})",
+                                        R"({"q":1,"call":"drive","rollouts":[[1]]})",
+                                        R"({"q":1,"call":"drive","rollouts":{"a":1}})",
+                                        with(R"("kinds":"Tem")", R"("kinds":"Tex")"),
+                                        with(R"("kinds":"Tem")", R"("kinds":"TTem")"),
+                                        with(R"("n":[7])", R"("n":[1e300])"),
+                                        with(R"("n":[7])", R"("n":[-7])"),
+                                        with(R"("n":[7])", R"("n":[4294967297])"),
+                                        with(R"("n":[7])", R"("n":7)"),
+                                        with(R"("a":[0])", R"("a":[9])"),
+                                        with(R"("g":[4,4])", R"("g":[4])"),
+                                        with(R"([[6,)", R"([[99,)"),
+                                        with(R"([[6,)", R"([[-1,)"),
+                                        with(R"("logprob":[-0.1])", R"("logprob":[null])"),
+                                        with(R"("advantages":[0.5)", R"("advantages":[null)"),
+                                        with(R"("prompts":[])", R"("at":[1,2,3],"prompts":[])")};
   for (const std::string& text : bad) {
     INFO(text.substr(0, 200));
     CHECK_THROWS_AS(read_request(text), std::exception);
@@ -167,10 +188,17 @@ TEST_CASE("twenty thousand damaged requests are read or refused") {
     for (std::uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
       const std::size_t at = random() % text.size();
       switch (random() % 4) {
-        case 0: text[at] = static_cast<char>(random()); break;
-        case 1: text.erase(at, 1 + random() % 5); break;
-        case 2: text.insert(at, 1, "0123456789-[]{},:\"e."[random() % 20]); break;
-        default: text.insert(at, text.substr(random() % text.size(), random() % 20));
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 5);
+          break;
+        case 2:
+          text.insert(at, 1, "0123456789-[]{},:\"e."[random() % 20]);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 20));
       }
     }
     try {

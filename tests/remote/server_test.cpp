@@ -8,8 +8,8 @@
 #include <atomic>
 #include <thread>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "runtime/remote/client.h"
 #include "runtime/remote/frames.h"
@@ -37,7 +37,8 @@ std::unique_ptr<Client> client_of(const std::filesystem::path& path, double time
   return *std::move(client);
 }
 
-std::unique_ptr<Server> serve(engine::Engine& engine, const std::filesystem::path& path, const ServerSettings& settings = {}) {
+std::unique_ptr<Server> serve(engine::Engine& engine, const std::filesystem::path& path,
+                              const ServerSettings& settings = {}) {
   auto server = Server::open(engine, path, settings);
   if (!server) FAIL(server.error().text());
   return *std::move(server);
@@ -132,7 +133,7 @@ TEST_CASE("the socket is its owner's alone, has any path, and one engine") {
   const std::filesystem::path path = folder.path() / "engine.sock";
   {
     const auto server = serve(*engine, folder.path());  // a folder: its engine.sock
-    struct stat status {};
+    struct stat status{};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0600);
     CHECK(S_ISSOCK(status.st_mode));
@@ -237,8 +238,8 @@ TEST_CASE("a repeated request is answered the same and carried out once") {
     first = once.hear().value();
   }
   Stranger again(folder.path());
-  CHECK(again.greet("s").last == 1);         // it knows request 1
-  CHECK(again.hear().value() == first);      // and says its answer again
+  CHECK(again.greet("s").last == 1);     // it knows request 1
+  CHECK(again.hear().value() == first);  // and says its answer again
   again.say(turn_request(1, {0, 0}) + turn_request(2, {0, 0}, 1));
   CHECK(read_answer(again.hear().value()).number == 2);
   REQUIRE(within(2, [&] { return server->counts().repeated == 1; }));
@@ -265,8 +266,14 @@ TEST_CASE("what no client sends ends its connection, is counted, and disturbs no
   const auto good = client_of(folder.path());
   must(good->begin_iteration(0, {"p0"}));
   const std::vector<std::string> strange = {
-      std::string(4, '\0'), "\xff\xff\xff\xff", "GET / HTTP/1.1\r\n\r\n", frame("nonsense"), frame("{}"),
-      frame(R"({"allot":1,"client":"","seen":0})"), frame(R"({"allot":1,"client":"x","seen":-1})"), frame(std::string(4000, '[')),
+      std::string(4, '\0'),
+      "\xff\xff\xff\xff",
+      "GET / HTTP/1.1\r\n\r\n",
+      frame("nonsense"),
+      frame("{}"),
+      frame(R"({"allot":1,"client":"","seen":0})"),
+      frame(R"({"allot":1,"client":"x","seen":-1})"),
+      frame(std::string(4000, '[')),
       frame(to_text(Greeting{protocol, "y", 0})) + frame(R"({"q":1,"call":"events","kinds":"t","g":[1e300]})"),
       frame(to_text(Greeting{protocol, "z", 0})) + frame(std::string(1 << 20, '['))};
   std::int64_t refused = 0;
@@ -329,8 +336,10 @@ TEST_CASE("a client that does not read is dropped, and nobody waits for it") {
 
 TEST_CASE("an answer that is asked for may be larger than the buffer") {
   const Folder folder;
-  auto engine = engine_of("policy p\nstate seen: int per prompt = 0\non update of batch b { for each g in b.ended { "
-                          "remember seen[g.prompt] = seen[g.prompt] + 1 } }\n", settings(20, 1));
+  auto engine = engine_of(
+      "policy p\nstate seen: int per prompt = 0\non update of batch b { for each g in b.ended { "
+      "remember seen[g.prompt] = seen[g.prompt] + 1 } }\n",
+      settings(20, 1));
   const auto server = serve(*engine, folder.path(), {.buffer_limit = 256});
   const auto client = client_of(folder.path());
   must(client->begin_iteration(0, engine::bench::prompts(20)));

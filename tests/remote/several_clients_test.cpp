@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "runtime/math/random.h"
 #include "runtime/remote/client.h"
@@ -44,7 +44,9 @@ class Spread final : public engine::Engine {
     return collect(worker_of(rollout).ask(test::ended_line(rollout, ending)).orders);
   }
   Result<engine::IterationReport> end_iteration() override { return leader_->end_iteration(); }
-  Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override { return leader_->set_pool(std::move(prompts)); }
+  Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override {
+    return leader_->set_pool(std::move(prompts));
+  }
   std::vector<std::string> unused_prompts() const override { return leader_->unused_prompts(); }
   engine::IterationReport preview() const override { return leader_->preview(); }
   Result<engine::Shaped> shape_group(const engine::MicroBatch& group) override { return leader_->shape_group(group); }
@@ -69,7 +71,8 @@ class Spread final : public engine::Engine {
  private:
   Worker& worker_of(engine::RolloutRef rollout) {
     const auto count = static_cast<std::uint64_t>(workers_.size());
-    return workers_[math::below(count, 7, static_cast<std::uint64_t>(rollout.group), static_cast<std::uint64_t>(rollout.sample))];
+    return workers_[math::below(count, 7, static_cast<std::uint64_t>(rollout.group),
+                                static_cast<std::uint64_t>(rollout.sample))];
   }
 
   // The server tells the others before it answers, so what they were to get is there.

@@ -1,5 +1,6 @@
 // remote_worker client PATH TIMEOUT    a client; each line of stdin is a call, each line of stdout its answer
-// remote_worker serve PATH             an engine without a policy, served until stdin ends; it keeps its journal beside PATH
+// remote_worker serve PATH             an engine without a policy, served until stdin ends; it keeps its journal beside
+// PATH
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

@@ -9,8 +9,8 @@
 #include <array>
 #include <utility>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 namespace allot::remote::test {
 namespace {
@@ -49,12 +49,18 @@ Worker::Worker(const std::vector<std::string>& arguments) {
 }
 
 Worker::Worker(Worker&& other) noexcept
-    : process_(std::exchange(other.process_, -1)), to_(std::move(other.to_)), from_(std::move(other.from_)),
+    : process_(std::exchange(other.process_, -1)),
+      to_(std::move(other.to_)),
+      from_(std::move(other.from_)),
       buffer_(std::move(other.buffer_)) {}
 
-Worker::~Worker() { kill(); }
+Worker::~Worker() {
+  kill();
+}
 
-void Worker::signal(int number) const { ::kill(process_, number); }
+void Worker::signal(int number) const {
+  ::kill(process_, number);
+}
 
 void Worker::kill() {
   if (process_ <= 0) return;

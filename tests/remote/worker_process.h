@@ -23,7 +23,7 @@ class Worker {
   std::string hear();  // its next line; empty where it has ended
   Answer ask(const std::string& line);
   void signal(int number) const;
-  void kill();   // -9, and waits for its end
+  void kill();  // -9, and waits for its end
   bool alive() const { return process_ > 0; }
 
  private:
