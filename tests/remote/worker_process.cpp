@@ -60,6 +60,7 @@ Worker::~Worker() {
 
 void Worker::signal(int number) const {
   ::kill(process_, number);
+  if (number == SIGSTOP) ::waitpid(process_, nullptr, WUNTRACED);  // its threads stand still only then
 }
 
 void Worker::kill() {
