@@ -118,10 +118,10 @@ void LiveEngine::adopt(LiveGroup& group, const std::shared_ptr<Version>& next, S
 std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapReport& report) {
   const lang::Program& program = prepared.version->program();
   const StatePlan plan(swaps_.current->program(), program);
-  report.state = plan.changes();
+  if (!prepared.then) report.state = plan.changes();
   const bool same = same_frame(*swaps_.current, *prepared.version);
   if (same && !prepared.then) return std::nullopt;
-  auto store = plan.carry(store_);
+  auto store = prepared.then ? Result<StateStore>(StateStore(program)) : plan.carry(store_);
   if (!store) return store.error();
   if (prepared.then) {
     auto then = read_snapshot(*prepared.then, {});

@@ -397,6 +397,22 @@ TEST_CASE("swap: batch handlers are those of the batch's version until it ends")
   CHECK(driver.starts.back().count == 3);
 }
 
+TEST_CASE("rollback: what was remembered then comes back in its form of then, where that of now has no way back") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  const auto then = engine->store().prompts();
+  REQUIRE(engine->swap(request_of(as_mean)).outcome == SwapOutcome::Active);
+  driver.run(1, prompts(2));
+  const SwapReport refused = engine->swap(back(StateOf::Now));
+  CHECK(refused.outcome == SwapOutcome::Refused);
+  CHECK(refused.reason.find("`migrate belief from real = …`") != std::string::npos);
+  const SwapReport report = engine->swap(back(StateOf::Then));
+  if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+  CHECK(engine->store().prompts() == then);
+  driver.run(2, prompts(2));
+}
+
 TEST_CASE("rollback: the version before, with the state of now or of then") {
   for (const bool on_disk : {false, true}) {
     const Folder folder;
