@@ -3,8 +3,8 @@
 Usage: run.py ALLOT [--write]     --write puts what was printed into the document
 
 All blocks ```session of the page are one session of a shell, in a folder of its own that holds the policies of this one.
-While the run trains, two iterations pass before each command, as with a person who reads what was printed; so a command
-begins as an iteration does.
+While the run trains, an iteration ends before each command, as with a person who reads what was printed; so a command begins
+as an iteration does.
 """
 
 import json
@@ -72,7 +72,7 @@ class Shell:
         if self.server() is None:
             return
         before = self.ended()
-        self.wait(lambda: self.ended() >= before + 2 or self.server() is None)
+        self.wait(lambda: self.ended() > before or self.server() is None)
 
     def close(self):
         if process := self.server():
@@ -94,7 +94,8 @@ def play(allot, text, tell=lambda command, output: None):
                     shell.settle()
                     output = shell.run(command)
                     if "allot train" in command:
-                        shell.wait(lambda: shell.server() is not None)
+                        begun = shell.ended()
+                        shell.wait(lambda: shell.server() is not None and shell.ended() > begun + 1)
                     tell(command, output)
                     played.append((command, shown.rstrip(), output))
         finally:
@@ -116,6 +117,7 @@ def shape(text):
 
 def main():
     allot = sys.argv[1]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the run that trains ends with this one
     text = DOCUMENT.read_text()
 
     def tell(command, output):
