@@ -95,7 +95,7 @@ def play(allot, text, tell=lambda command, output: None):
                     output = shell.run(command)
                     if "allot train" in command:
                         begun = shell.ended()
-                        shell.wait(lambda: shell.server() is not None and shell.ended() > begun + 1)
+                        shell.wait(lambda: shell.server() is not None and shell.ended() > begun + 2)
                     tell(command, output)
                     played.append((command, shown.rstrip(), output))
         finally:
@@ -104,15 +104,13 @@ def play(allot, text, tell=lambda command, output: None):
 
 
 def shape(text):
-    """Without what differs from run to run: numbers, times, sums; lines that only they tell apart are one."""
-    lines = []
+    """The lines without what differs from run to run: numbers, times, sums, and which of two requests is told of first."""
+    lines = set()
     for line in text.splitlines():
         line = re.sub(r"\b[0-9a-f]{12}(?:[0-9a-f]{52})?\b", "HASH", line)
         line = re.sub(r"\d+(?:\.\d+)?(?:e-?\d+)?", "N", line)
-        line = re.sub(r" +", " ", line).strip()
-        if lines[-1:] != [line]:
-            lines.append(line)
-    return lines
+        lines.add(re.sub(r" +", " ", line).strip())
+    return sorted(lines)
 
 
 def main():
