@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The sessions of docs/operations.md, played again against a run that trains; --write puts what they print into the page.
 #
-#   examples/operations/run.sh [--write]      about two minutes on two cores, after `./dev build`
+#   examples/operations/run.sh [--write]      about three minutes on two cores, after `./dev build`
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
