@@ -79,6 +79,7 @@ class Shell:
             os.kill(process, signal.SIGKILL)
         self.process.stdin.close()
         self.process.wait(30)
+        self.process.stdout.close()
 
 
 def play(allot, text, tell=lambda command, output: None):
