@@ -241,6 +241,7 @@ void LiveEngine::take_waiting_swap() {
 // Told to whoever asks for the ticket, and written to the journal.
 void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
+  if (!audit_.on()) return;
   if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   if (audit_.on()) audit_.append(swap_record(report));
 }
