@@ -8,6 +8,8 @@ import sys
 import tempfile
 import time
 
+from flip import flip_one_value
+
 ALLOT, POLICIES = sys.argv[1], pathlib.Path(sys.argv[2])
 GROUPS_EACH = 20  # that every version decides at least
 TRAIN = ["--arms", "policy", "--seed", "7", "--iterations", "16", "--slots", "8", "--group-size", "4", "--warm-up", "700",
@@ -94,33 +96,6 @@ def state_carried(arm, before, after):
     return compared
 
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def flip_one_value(arm):
-    """Another mean reward in one record, with a checksum that fits: only asking the policy again can find it."""
-    segment = sorted((arm / "journal").glob("*.jsonl"))[0]
-    lines = segment.read_text().splitlines()
-    for number, line in enumerate(lines):
-        record = json.loads(line)
-        spread = record["reads"][0] if record["k"] == "ask" and record["g"] >= 0 and record["reads"] else None
-        if not isinstance(spread, float) or record.get("r", 0) != 0:
-            continue
-        record["reads"][0] = spread + 0.5
-        del record["crc"]
-        body = json.dumps(record, separators=(",", ":"), ensure_ascii=False)[:-1]
-        lines[number] = f'{body},"crc":"{crc32c(body.encode()):08x}"}}'
-        segment.write_text("\n".join(lines) + "\n")
-        return
-    fail("no record to flip was found")
-
-
 def plan(policy, arm):
     told = json.loads(allot("plan", policy, "--on", arm, "--json").stdout)
     say(f"  {told['changed']} of {told['groups']} groups would be decided otherwise")
@@ -173,7 +148,8 @@ def main(folder):
     audit = json.loads(allot("audit", arm, "--json").stdout)
     flipped = folder / "flipped"
     shutil.copytree(arm, flipped)
-    flip_one_value(flipped)
+    if flip_one_value(flipped) is None:
+        fail("no record to flip was found")
     found = allot("audit", flipped, codes=(0, 1))
     say("  " + found.stdout.strip().replace("\n", "\n  "))
     if found.returncode != 1:

@@ -110,6 +110,7 @@ int main(int count, char** words) {
   fmt::print("{{\"prompts\": {}, \"mib_before\": {:.0f}, \"mib_with_pool\": {:.0f}, \"mib_with_state\": {:.0f}, \"mib_peak\": {:.0f}, "
              "\"bytes_a_prompt\": {:.0f}, \"snapshot_mib\": {:.0f}, \"barrier_of_all_s\": {:.2f}, \"barrier_s\": {:.2f}}}\n",
              prompts, before, with_pool, after, mebibytes("VmHWM:"), (after - with_pool) * (1 << 20) / prompts, bytes, all, few);
+  engine.reset();  // it writes the last snapshot in the background
   std::filesystem::remove_all(folder);
   return 0;
 }
