@@ -61,7 +61,7 @@ Result<void> Session::start(const Request& request) {
     llvm::install_fatal_error_handler(last_words);
     return true;
   }();
-  llvm::orc::JITTargetMachineBuilder target(llvm::Triple(llvm::sys::getProcessTriple()));
+  llvm::orc::JITTargetMachineBuilder target{llvm::Triple(llvm::sys::getProcessTriple())};
   target.setCPU(baseline(target.getTargetTriple()));
   target.setRelocationModel(llvm::Reloc::PIC_);
   target.setCodeModel(llvm::CodeModel::Small);

@@ -275,7 +275,6 @@ class Merger {
             const std::vector<const Piece*>& chosen) {
     std::vector<ReadArgument> numbers;
     std::optional<Handler> joined;
-    std::size_t parts = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const Piece* piece = chosen[i];
       if (piece != nullptr) {
@@ -291,7 +290,6 @@ class Merger {
         if (piece == nullptr && each.part == members[i] && !numbered(each.handler)) piece = &each;
       }
       if (piece == nullptr) continue;
-      ++parts;
       Handler handler = piece->handler;
       handler.number.reset();
       joined = joined ? join(*std::move(joined), std::move(handler)) : std::move(handler);
