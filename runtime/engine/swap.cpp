@@ -243,7 +243,7 @@ void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
   if (!audit_.on()) return;
   if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
-  if (audit_.on()) audit_.append(swap_record(report));
+  audit_.append(swap_record(report));
 }
 
 }  // namespace allot::engine

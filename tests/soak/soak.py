@@ -118,17 +118,6 @@ def summary(told, lost):
     return ", ".join([*parts, f"LOST: {', '.join(lost)}" if lost else "nothing lost"])
 
 
-def summary(told, lost):
-    """What a reader wants to know, as far as it was tried."""
-    parts = []
-    if "events_a_second" in told.get("swaps", {}):
-        parts += [f"{told['swaps']['events_a_second']} decisions a second", f"{told['swaps']['survived']} swaps survived"]
-    killed = sum(told.get(part, {}).get("kills", 0) for part in ("kills", "trainer"))
-    if killed:
-        parts.append(f"{killed} kills survived")
-    return ", ".join([*parts, f"LOST: {', '.join(lost)}" if lost else "nothing lost"])
-
-
 def main():
     words = argparse.ArgumentParser(prog="./dev soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all where none is named")
