@@ -52,6 +52,7 @@ SwapDesk::~SwapDesk() {
   thread_.join();
   workers_.clear();
   answer();
+  clean_up();  // the last save may have come after the last look
   std::error_code ignored;
   fs::remove(files_.alive(), ignored);
 }
