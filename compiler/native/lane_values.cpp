@@ -326,7 +326,9 @@ Lane Lanes::call(NodeId id) {
     values.push_back(reals ? to_real(lane) : lane.bits);
   }
   result.bound = bound * (reals ? slack : 1);
-  const auto fault_where = [&](Mask where) { result.fault = either(result.fault, marked(only(result.defined, where))); };
+  const auto fault_where = [&](Mask where) {
+    result.fault = either(result.fault, marked(only(result.defined, where)));
+  };
   if (name == "sqrt") {
     fault_where(ir_.CreateFCmpOLT(values[0], constant(0.0)));
     result.bits = ir_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, values[0]);

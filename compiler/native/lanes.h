@@ -6,8 +6,8 @@
 //   - `bound`: no value is larger in size, so most sums of counts cannot overflow and need no test;
 //   - `doubtful`: a real that is not finite stays so under + − × and as a numerator, and so does a division by zero, so
 //     it is tested at the end;
-//   - two functions of one handler (KernelFunction tells of both): the hasty one notes only that some lane, used or not,
-//     would have been marked, in a few words that it looks at once, after its last row.
+//   - there are two functions of one handler (compiler/kernel.h): the hasty one notes only that some lane, needed or not,
+//     would have been marked, and looks at its notes once, after the last row.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -118,7 +118,7 @@ class Lanes {
   std::vector<llvm::Value*> streams_;      // where this row stands in memory
   Mask again_ = nullptr;          // rows that must be asked again; hasty: lanes so far in which anything might fault
   Mask never_ = nullptr;          // hasty: what is the same for all rows and must not be
-  // Hasty: bits whose sign tells that some real was not finite. Several, so that no row waits for the one before.
+  // Hasty: integers whose sign tells that some real was not finite. Several, so that tests need not wait for each other.
   std::vector<llvm::Value*> traces_;
   std::set<llvm::Value*> traced_;
 };

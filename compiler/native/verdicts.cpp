@@ -32,7 +32,8 @@ void Lowering::handler(const std::string& name) {
   ir_.CreateBr(after);
   if (close_target(fault)) {
     enter(fault.block);
-    ir_.CreateStore(ir_.getInt32(static_cast<std::uint32_t>(asks_evaluator)), at(outcome_, offsetof(Outcome, fault_node)));
+    llvm::Value* const request = ir_.getInt32(static_cast<std::uint32_t>(asks_evaluator));
+    ir_.CreateStore(request, at(outcome_, offsetof(Outcome, fault_node)));
     ir_.CreateBr(end);
   }
   enter(after);
