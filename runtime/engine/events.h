@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,8 +46,7 @@ struct Ending {
 // A prompt that may be drawn, as the host describes it.
 struct PoolPrompt {
   std::string key;
-  std::string category;                  // empty: none; such prompts share one
-  std::map<std::string, double> inputs;  // by the name of `input NAME: … per prompt`; truths as 0 or 1
+  std::string category;  // empty: none; such prompts share one
   friend bool operator==(const PoolPrompt&, const PoolPrompt&) = default;
 };
 

@@ -99,7 +99,7 @@ class Scenario {
     engine_ = *std::move(engine);
     if (!pool_.empty()) {
       std::vector<engine::PoolPrompt> prompts;
-      for (const std::string& prompt : pool_) prompts.push_back({prompt, "", {}});
+      for (const std::string& prompt : pool_) prompts.push_back({prompt, ""});
       if (auto known = engine_->set_pool(std::move(prompts)); !known) return known;
     }
     engine_->observe([this](const engine::Decision& decision, const engine::LiveGroup& group, int turn) {

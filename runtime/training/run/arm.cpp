@@ -127,7 +127,7 @@ Result<void> Arm::start_engine() {
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
   std::vector<engine::PoolPrompt> pool;
-  for (const auto& task : setting_.world->tasks(worlds::Split::Training)) pool.push_back({task.id, task.kind, {}});
+  for (const auto& task : setting_.world->tasks(worlds::Split::Training)) pool.push_back({task.id, task.kind});
   if (auto set = engine_->set_pool(std::move(pool)); !set) return set;
   stamp_ = {engine_->policy_name(), engine_->policy_hash()};
   return kind_ == ArmKind::Policy ? folder_.keep_policy(setting_.options->policy, stamp_) : Result<void>{};
