@@ -23,7 +23,8 @@ namespace {
 Error too_large(const Request& request, const lang::Handler& handler) {
   return {"The handler `" + handler.text + "` of the policy " + request.program->name +
               " is too large for machine code.",
-          "it runs in the evaluator; fewer `let`s used under different conditions make it smaller"};
+          "a run decides it in the evaluator, and so does `allot test --evaluator`; fewer `let`s used under different "
+          "conditions and shorter lists make it smaller"};
 }
 
 std::unique_ptr<llvm::Module> empty_module(const Request& request, llvm::TargetMachine& machine,
