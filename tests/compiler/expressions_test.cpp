@@ -192,6 +192,12 @@ TEST_CASE("chances and information") {
   CHECK(real("weights_entropy([1, 1]) ?? 0") == Approx(std::log(2.0)));
   CHECK(undefined("weights_entropy([0, 0])"));
   CHECK(real("softmax([0, 0])[1]") == Approx(0.5));
+  // Three equal ones are thirds, however large; and what cannot be told is a fault, never a wrong number.
+  for (const std::string x : {"0", "1000", "1e9", "1e16", "-1e300"}) CHECK(real("softmax([" + x + ", " + x + ", " + x + "])[1]") == 1.0 / 3);
+  CHECK(fault("weights_entropy([1e308, 1e308]) ?? 0") == FaultKind::NotFinite);
+  CHECK(fault("normalized([1e200, -1e200], 0)[0]") == FaultKind::NotFinite);
+  CHECK(fault("max_variance([1e200, -1e200, 0], 2)[0]") == FaultKind::NotFinite);
+  CHECK(real("beta(1e308, 1e308).mean") == 0.5);
   CHECK(real("sprt_ratio(0.25, 0.5, 3 rollouts, 0 rollouts)") == Approx(3 * std::log(2.0)));
   CHECK(real("sprt_upper(0.25, 0.25)") == Approx(std::log(3.0)));
   CHECK(real("sprt_lower(0.25, 0.25)") == Approx(-std::log(3.0)));
