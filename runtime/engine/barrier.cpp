@@ -272,7 +272,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
   swaps_.since_barrier = false;
   enter(swaps_.current);
   snapshot_ = std::make_shared<const std::string>(make_snapshot());
-  swaps_.saved = swaps_.current ? swaps_.current->number : 0;
+  swaps_.saved = swaps_.next_number - 1;
   publish();
   auto written = audit_.barrier(report, *snapshot_);
   if (!written) return written.error();

@@ -164,7 +164,7 @@ double LiveEngine::now() const {
 
 // Time between iterations is the optimiser's.
 void LiveEngine::charge_seconds() {
-  if (!in_iteration_ || ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
+  if (!in_iteration_ || !ledger_.counts(lang::BaseUnit::Seconds)) return;
   const double time = now();
   ledger_.seconds_passed(std::max(0.0, time - last_event_));
   last_event_ = time;
@@ -172,7 +172,7 @@ void LiveEngine::charge_seconds() {
 
 // For the journal, where time decides anything.
 std::optional<double> LiveEngine::event_time() const {
-  return ledger_.account(lang::BaseUnit::Seconds) == nullptr ? std::nullopt : std::optional(last_event_);
+  return ledger_.counts(lang::BaseUnit::Seconds) ? std::optional(last_event_) : std::nullopt;
 }
 
 // Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.

@@ -59,7 +59,8 @@ class LiveEngine final : public Engine {
   int announce_swap() override;
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
-  int saved_version() const override;
+  int saved_change() const override;
+  bool carried_out(const std::string& request) const override;
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
@@ -191,6 +192,7 @@ class LiveEngine final : public Engine {
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
   void accept(int ticket);
+  void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
   std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);

@@ -27,7 +27,7 @@ std::string LiveEngine::make_snapshot() const {
     if (group->deferred) snapshot.waiting.push_back(group.get());
   }
   for (const auto& [number, group] : stored_) snapshot.stored.push_back(group.get());
-  snapshot.accounts = ledger_.accounts();
+  snapshot.accounts = ledger_.every_account();
   snapshot.conservation = ledger_.conservation();
   snapshot.ledger_begun = ledger_.begun();
   snapshot.holdout_observed = trust_.observed();
@@ -65,7 +65,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
   trust_.restore(read->holdout_observed, read->holdout_flat, read->paused);
   run_ = read->run;
   snapshot_ = std::make_shared<const std::string>(state);
-  swaps_.saved = read->versions.number;
+  swaps_.saved = read->versions.next_number - 1;
   publish();
   return {};
 }

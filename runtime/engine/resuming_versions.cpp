@@ -24,6 +24,7 @@ SavedVersions LiveEngine::saved_versions() const {
   saved.since_barrier = swaps_.since_barrier;
   saved.parameters = parameters_of(*swaps_.current);
   if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
+  saved.carried_out = swaps_.carried_out;
   for (const Replaced& replaced : swaps_.before) {
     if (!replaced.origin) continue;
     saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters});
@@ -87,6 +88,7 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
+  swaps_.carried_out = saved.carried_out;
   swaps_.current = std::move(current);
   swaps_.canary = std::move(canary);
   if (swaps_.canary) {

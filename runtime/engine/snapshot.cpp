@@ -106,7 +106,7 @@ void put(JsonText& text, const SavedVersions& versions) {
     const SavedVersions::Canary& canary = *versions.canary;
     text.value(canary.number).value(canary.hash).value(canary.parameters).value(canary.share);
   }
-  text.end_array().key("before").begin_array();
+  text.end_array().member("requests", versions.carried_out).key("before").begin_array();
   for (const SavedVersions::Before& before : versions.before) {
     text.begin_array().value(before.number).value(before.hash).value(before.parameters).end_array();
   }
@@ -125,6 +125,7 @@ SavedVersions read_versions(const Json& json) {
     versions.canary = {canary.at(0).get<int>(), canary.at(1).get<std::string>(), canary.at(2).get<Parameters>(),
                        canary.at(3).get<double>()};
   }
+  versions.carried_out = json.value("requests", std::vector<std::string>());
   for (const Json& before : json.at("before")) {
     versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>()});
   }

@@ -58,7 +58,7 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
 
 int LiveEngine::announce_swap() { return mailbox_.announce(); }
 int LiveEngine::active_version() const { return mailbox_.active()->number; }
-int LiveEngine::saved_version() const { return mailbox_.active()->saved; }
+int LiveEngine::saved_change() const { return mailbox_.active()->saved; }
 SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
 
 // Between two events, by whoever has the lock.
@@ -150,6 +150,8 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
     accept(report.ticket);
     report.outcome = SwapOutcome::Active;
     report.reason = withdraw_canary(report);
+    report.change = swaps_.next_number++;
+    remember(request.id);
     return report;
   }
   const Version& next = *prepared.version;
@@ -182,7 +184,8 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   if (request.canary > 0) {
     accept(report.ticket);
     prepared.version->become(swaps_.next_number++);
-    report.version = next.number;
+    report.version = report.change = next.number;
+    remember(request.id);
     audit_.version(report.iteration, next.number, prepared.record);
     swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
     swaps_.share = request.canary;
@@ -211,6 +214,17 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
 }
 
 // The request is carried out, or waits: another that waited goes.
+void LiveEngine::remember(const std::string& request) {
+  if (request.empty()) return;
+  if (swaps_.carried_out.size() >= Swaps::most_remembered) swaps_.carried_out.erase(swaps_.carried_out.begin());
+  swaps_.carried_out.push_back(request);
+}
+
+bool LiveEngine::carried_out(const std::string& request) const {
+  const std::lock_guard lock(mutex_);
+  return std::find(swaps_.carried_out.begin(), swaps_.carried_out.end(), request) != swaps_.carried_out.end();
+}
+
 void LiveEngine::accept(int ticket) {
   swaps_.accepted = ticket;
   if (!swaps_.waiting) return;

@@ -81,9 +81,15 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
     if (!read_beat(files) || Clock::now() - last_beat > silence) break;
   }
   if (report) return *report;  // it waits for the end of the iteration
+  // The run takes a request by renaming it, so only one of the two has it.
   std::error_code ignored;
-  fs::remove(files.request(id), ignored);
+  const bool taken_back = fs::remove(files.request(id), ignored);
   if (look()) return *report;
+  if (!taken_back) {
+    return Error{fmt::format("The run {} has taken the request and gave no answer within {:.4g} s; it will carry it out or refuse it.",
+                             run.string(), seconds),
+                 "`allot log RUN --kind swap` tells what came of it; give it more time with --wait"};
+  }
   if (Clock::now() - last_beat > silence || !read_beat(files)) return nobody(run, "it ended before it answered");
   return Error{fmt::format("The run {} gave no answer within {:.4g} s; the request was taken back.", run.string(), seconds),
                "give it more time with --wait"};

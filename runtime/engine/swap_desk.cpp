@@ -42,7 +42,7 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
 
 SwapDesk::SwapDesk(Engine& engine, const fs::path& run, const fs::path& watched) : engine_(engine), files_(run) {
   if (!watched.empty()) watcher_.emplace(watched);
-  saved_ = engine.saved_version();
+  saved_ = engine.saved_change();
   beat();
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
@@ -83,7 +83,8 @@ void SwapDesk::take_requests() {
   std::vector<std::string> ids;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(files_.requests(), ignored)) {
-    if (entry.path().extension() == ".json") ids.push_back(entry.path().stem().string());
+    const auto kind = entry.path().extension();
+    if (kind == ".json" || kind == ".taken") ids.push_back(entry.path().stem().string());
   }
   std::sort(ids.begin(), ids.end());
   for (const std::string& id : ids) {
@@ -91,8 +92,15 @@ void SwapDesk::take_requests() {
       const std::lock_guard lock(mutex_);
       if (served_.contains(id)) continue;
     }
-    const auto text = read_whole(files_.request(id));
-    if (!text) continue;  // taken back
+    // Who asked cannot take it back any more; where that was done already there is nothing to rename.
+    std::error_code failure;
+    fs::rename(files_.request(id), files_.taken(id), failure);
+    const auto text = read_whole(files_.taken(id));
+    if (!text) continue;
+    if (engine_.carried_out(id)) {  // before the run was resumed
+      fs::remove(files_.taken(id), ignored);
+      continue;
+    }
     auto request = swap_request_from(*text);
     if (request) {
       serve(id, *std::move(request));
@@ -107,6 +115,7 @@ void SwapDesk::take_requests() {
 
 void SwapDesk::serve(const std::string& id, SwapRequest request) {
   request.ticket = engine_.announce_swap();
+  request.id = id;
   {
     const std::lock_guard lock(mutex_);
     served_[id] = {};
@@ -172,20 +181,20 @@ void SwapDesk::clean_up() {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, served] : served_) {
       if (!served.told || served.report->outcome == SwapOutcome::Waiting) continue;
-      if (lasts(served.report->outcome) || served.report->version <= saved_) done.push_back(id);
+      if (lasts(served.report->outcome) || served.report->change <= saved_) done.push_back(id);
     }
   }
   for (const std::string& id : done) {
     std::error_code error;
-    fs::remove(files_.request(id), error);
+    fs::remove(files_.taken(id), error);
     const std::lock_guard lock(mutex_);
     if (!error) served_.erase(id);
   }
 }
 
-void SwapDesk::saved(int version) {
+void SwapDesk::saved(int change) {
   const std::lock_guard lock(mutex_);
-  saved_ = std::max(saved_, version);
+  saved_ = std::max(saved_, change);
 }
 
 std::vector<std::string> SwapDesk::take_messages() {

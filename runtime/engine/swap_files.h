@@ -2,7 +2,8 @@
 // on any filesystem and over the end of either process.
 //
 //   swap/alive.json            who serves requests, with a number that grows while it does
-//   swap/requests/ID.json      a request; it goes once a resumed run would know of its outcome by itself
+//   swap/requests/ID.json      a request; who asked may take it back, until it is
+//   swap/requests/ID.taken     one that is carried out; it goes once a resumed run would know of its outcome by itself
 //   swap/answers/ID.json       its outcome
 #pragma once
 
@@ -22,6 +23,7 @@ struct SwapFiles {
   std::filesystem::path alive() const { return folder / "alive.json"; }
   std::filesystem::path requests() const { return folder / "requests"; }
   std::filesystem::path request(const std::string& id) const { return requests() / (id + ".json"); }
+  std::filesystem::path taken(const std::string& id) const { return requests() / (id + ".taken"); }
   std::filesystem::path answer(const std::string& id) const { return folder / "answers" / (id + ".json"); }
 };
 
@@ -48,7 +50,7 @@ std::string fresh_request_id();
 std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
-// them, or no answer came in time; the request is then taken back.
+// them, or no answer came in time: the request is then taken back, or where the run has it already the error says so.
 Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds);
 // What the run tells of itself; an error where nobody serves requests.
 Result<Beat> who_serves(const std::filesystem::path& run);

@@ -310,8 +310,8 @@ int Client::replay_age() const {
 int Client::active_version() const {
   return about().active_version;
 }
-int Client::saved_version() const {
-  return about().saved_version;
+int Client::saved_change() const {
+  return about().saved_change;
 }
 double Client::seconds_spent() const {
   return about().seconds_spent;

@@ -334,7 +334,7 @@ Result<void> Arm::evaluate() {
 }
 
 Result<void> Arm::save() {
-  const int version = engine_->saved_version();  // before its state is taken: never ahead of that
+  const int change = engine_->saved_change();  // before its state is taken: never ahead of that
   TrainingState state;
   state.iteration = iteration_;
   state.record = nlohmann::json{{"tally", training::save(tally_)},
@@ -346,7 +346,7 @@ Result<void> Arm::save() {
                                 {"last_stops", last_stops_}}
                      .dump();
   auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state);
-  if (written && desk_) desk_->saved(version);
+  if (written && desk_) desk_->saved(change);
   return written;
 }
 
