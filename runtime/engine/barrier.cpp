@@ -63,6 +63,9 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
   std::unique_ptr<LiveEngine> engine(new LiveEngine(complete, std::move(policy)));
   if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
+    auto lock = RunLock::take(settings.run_folder, "engine.lock");
+    if (!lock) return lock.error();
+    engine->run_lock_ = *std::move(lock);
     if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
     auto audit = Audit::open(settings, engine->policy_.get());
     if (!audit) return audit.error();

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/result.h"
+
 namespace allot::engine {
 
 // A rollout of the run: `group` counts groups from 0 over the whole run, `sample` rollouts within the group.
@@ -33,6 +35,9 @@ struct Turn {
   // point sees does not depend on whether the score or a sibling's turn is reported first.
   bool last = false;
 };
+
+// A driver that counts below 0 made a mistake, which would become everybody's in the ledger.
+Result<void> check_turn(RolloutRef rollout, const Turn& turn);
 
 // How a rollout ended by itself (a stopped one ends by order and is not reported again).
 struct Ending {

@@ -75,6 +75,7 @@ LiveGroup* LiveEngine::running(RolloutRef ref) {
 }
 
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
+  if (auto possible = check_turn(ref, turn); !possible) return possible.error();
   const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;

@@ -20,6 +20,7 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
+#include "runtime/engine/run_lock.h"
 #include "runtime/engine/state.h"
 #include "runtime/engine/swap_mailbox.h"
 #include "runtime/engine/swaps.h"
@@ -266,6 +267,7 @@ class LiveEngine final : public Engine {
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   SwapMailbox mailbox_;
+  RunLock run_lock_;
   mutable std::mutex mutex_;
 };
 

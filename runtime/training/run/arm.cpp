@@ -337,7 +337,9 @@ Result<void> Arm::save() {
   const int change = engine_->saved_change();  // before its state is taken: never ahead of that
   TrainingState state;
   state.iteration = iteration_;
-  state.record = nlohmann::json{{"tally", training::save(tally_)},
+  state.record = nlohmann::json{{"seed", setting_.seed},
+                                {"arm", tally_.name},
+                                {"tally", training::save(tally_)},
                                 {"pool", pool_.save()},
                                 {"engine", engine_->save_state()},
                                 {"waiting", training::save(waiting_)},
@@ -360,6 +362,10 @@ Result<void> Arm::load() {
   const std::string& text = checkpoint->state.record;
   try {
     const auto record = nlohmann::json::parse(text);
+    if (record.value("seed", setting_.seed) != setting_.seed || record.value("arm", tally_.name) != tally_.name)
+      return Error{fmt::format("The checkpoint in {} is of arm {} of seed {}, not of {} of seed {}.", folder_.path().string(),
+                               record.at("arm").get<std::string>(), record.at("seed").get<std::uint64_t>(), tally_.name, setting_.seed),
+                   "put back its own checkpoint folder, or start a new run"};
     tally_ = restore_tally(record.at("tally"));
     pool_.restore(record.at("pool"));
     owed_stops_ = record.at("owed_stops");
