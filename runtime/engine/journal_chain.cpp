@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Of a kind that a few lines have: the others need not be parsed.
+// By its beginning, so that most lines need neither be checked nor parsed.
 bool is_of(std::string_view line, std::string_view kind) {
   constexpr std::string_view begin = "{\"k\":\"";
   return line.starts_with(begin) && line.substr(begin.size()).starts_with(kind) &&
@@ -34,34 +34,39 @@ std::string text_of(const std::string& line, const char* member) {
   return told ? record.at(member).get<std::string>() : "";
 }
 
-// Calls `use` for each good line until it gives false; whether it never did.
+// Calls `use` for each line, good or not, until it gives false; whether it never did.
 Result<bool> each_line(const fs::path& file, const std::function<bool(const std::string&)>& use) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return cannot("read", file);
   for (std::string line; std::getline(stream, line);) {
-    if (is_sealed(line) && !use(line)) return false;
+    if (!use(line)) return false;
   }
   return true;
 }
 
+bool is_good(std::string_view line, std::string_view kind) { return is_of(line, kind) && is_sealed(line); }
+
 // Adds the lines of a segment; whether one of them told the sum of those before it.
 Result<bool> add_lines(const fs::path& file, LineChain& chain) {
   bool told_one = false;
+  std::vector<std::string> since;  // the last told sum, which stands for all before
   auto read = each_line(file, [&](const std::string& line) {
-    if (is_of(line, "run") || is_of(line, "end")) {
+    if (is_good(line, "run") || is_good(line, "end")) {
       if (const auto told = told_sum(Json::parse(line, nullptr, false))) {
         chain.restart(told->sum);
+        since.clear();
         told_one = true;
       }
     }
-    chain.add(line);
+    since.push_back(line);
     return true;
   });
   if (!read) return read.error();
+  for (const std::string& line : since) {
+    if (is_sealed(line)) chain.add(line);
+  }
   return told_one;
 }
-
-std::string name_of(const fs::path& segment) { return (segment.parent_path().filename() / segment.filename()).string(); }
 
 fs::path segment_file(const fs::path& folder, int number) { return folder / fmt::format("{:06}.jsonl", number); }
 
@@ -70,8 +75,8 @@ Result<bool> began_from(const fs::path& folder, const std::string& sum) {
   bool found = false;
   for (const fs::path& file : segments(folder)) {
     auto goes_on = each_line(file, [&](const std::string& line) {
-      if (is_of(line, "resume")) found = found || text_of(line, "from") == sum;
-      return !found && !is_of(line, "begin");
+      if (is_good(line, "resume")) found = found || text_of(line, "from") == sum;
+      return !found && !is_good(line, "begin");
     });
     if (!goes_on) return goes_on.error();
     if (!*goes_on) break;
@@ -119,7 +124,7 @@ Result<std::string> journal_sum(const fs::path& folder) {
 bool has_an_end(const fs::path& folder) {
   const std::vector<fs::path> files = segments(folder);
   return std::any_of(files.begin(), files.end(), [](const fs::path& file) {
-    const auto none = each_line(file, [](const std::string& line) { return !is_of(line, "end"); });
+    const auto none = each_line(file, [](const std::string& line) { return !is_good(line, "end"); });
     return none && !*none;
   });
 }
@@ -148,7 +153,7 @@ Result<void> check_mark(const fs::path& folder, const JournalMark& mark, std::st
   const bool there = fs::exists(file, ignored);
   if (there) {
     auto missed = each_line(file, [&](const std::string& line) {
-      if (!is_of(line, "end")) return true;
+      if (!is_good(line, "end")) return true;
       LineChain chain;
       chain.restart(text_of(line, "sum"));
       chain.add(line);
