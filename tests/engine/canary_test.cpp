@@ -1,153 +1,71 @@
-// A canary over the end of a process: what it was to decide, it decides.
+// A canary: which groups it decides, and what becomes of it.
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "tests/engine/bench.h"
-#include "tests/engine/folder.h"
+#include "tests/engine/swapping.h"
 
 using namespace allot;
 using namespace allot::engine;
-using bench::Course;
-using bench::Driver;
-using bench::Folder;
-using bench::prompts;
+using namespace allot::engine::swapping;
 
-namespace {
-
-// Groups wait, so the canary takes whole batches: what it opened it decides, in whichever iteration that is.
-std::string waiting(double least) {
-  return fmt::format(R"(policy waiting
-param least: real = {}
-hit when reward >= 1
-refill at most 2 rounds then train_partial
-state looks: int per group = 0
-state seen: groups per run = 0
-on size of batch b {{ start 2 each, up to 4 }}
-on wave 1 of group g {{
-  remember looks = looks + 1
-  when (g.hit_rate ?? 0) >= 1.0 then stop, drop, refill because "known"
-  otherwise defer at most 2 iterations, refill
-}}
-on resume of group g by g.age {{ complete to 4 }}
-on finish of group g {{
-  when (g.reward_mean ?? 0) < least then drop because "{{g.reward_mean ?? 0}} < {{least}} {{looks}}"
-  otherwise train because "{{least}} {{looks}}"
-}}
-on update of batch b {{ remember seen = seen + b.size }}
-)",
-                     least);
-}
-
-Course course_of(const std::string& prompt, int sample) { return bench::steady(1, (prompt.back() + 2 * sample) % 3 == 0 ? 1.0 : 0.0); }
-
-PolicyText text_of(const std::string& text, const std::string& file) {
-  PolicyText made;
-  made.file = file;
-  made.text = text;
-  return made;
-}
-
-// With the run folder in which later processes find the texts.
-std::unique_ptr<LiveEngine> engine_in(const Folder& folder) {
-  Settings made = bench::settings(3, 4);
-  made.run_folder = folder.path();
-  made.native = false;
-  auto policy = load_policy(text_of(waiting(0.25), "waiting.allot"), {});
-  if (!policy) FAIL(policy.error().text());
-  auto engine = LiveEngine::create(made, *std::move(policy));
-  if (!engine) FAIL(engine.error().text());
-  return *std::move(engine);
-}
-
-SwapReport try_canary(Engine& engine, double least, double share) {
-  SwapRequest request;
-  request.text = text_of(waiting(least), "canary.allot");
-  request.canary = share;
-  return engine.swap(request);
-}
-
-struct Told {
-  std::vector<std::string> groups;
-  std::vector<std::map<std::string, double>> metrics;
-  int late_canary = 0;  // groups that the canary decided in a later iteration than it opened them
-};
-
-void play(LiveEngine& engine, int from, int to, Told& told, const std::string& canary) {
-  for (int iteration = from; iteration < to; ++iteration) {
-    Driver driver(engine, course_of, static_cast<std::uint64_t>(iteration));
-    std::set<int> opened;
-    told.metrics.push_back(driver.run(iteration, prompts(9)).metrics);
-    for (const Start& start : driver.starts) {
-      if (start.first == 0) opened.insert(start.group);
-    }
-    for (const GroupResult& group : driver.closed) {
-      told.late_canary += group.policy == canary && !opened.contains(group.group);
-      told.groups.push_back(fmt::format("{} {} {} {} {}", group.group, group.prompt, static_cast<int>(group.fate), group.reason,
-                                        group.policy.substr(0, 12)));
-    }
+TEST_CASE("canary: a seeded share of the groups, or of the iterations where groups are ranked") {
+  auto engine = engine_of(gate(0.75), settings(50, 2));
+  SwapRequest request = request_of(gate(0.25));
+  request.canary = 0.3;
+  const SwapReport report = engine->swap(request);
+  REQUIRE(report.outcome == SwapOutcome::Canary);
+  Driver driver(*engine, by_digit);
+  const IterationReport told = driver.run(0, prompts(50));
+  std::map<std::string, int> by_policy;
+  for (const GroupResult& result : driver.closed) {
+    ++by_policy[result.policy];
+    const bool middle = result.rewards[1] == 1.0;  // mean 0.5: the two versions differ
+    if (middle) CHECK((result.fate == Fate::Trained) == (result.policy == report.to));
   }
-}
+  // 50 draws at 0.3: 4 to 27 is within five standard deviations.
+  CHECK(by_policy[report.to] >= 4);
+  CHECK(by_policy[report.to] <= 27);
+  CHECK(told.metrics.at("version/1/decisions") == by_policy[report.to]);
+  CHECK(told.metrics.at("policy/decisions") == 50);
+  // Another order of arrival gives the same groups to it.
+  auto again = engine_of(gate(0.75), settings(50, 2));
+  REQUIRE(again->swap(request).outcome == SwapOutcome::Canary);
+  Driver other(*again, by_digit, 99);
+  other.run(0, prompts(50));
+  std::map<std::string, std::string> one, two;
+  for (const GroupResult& result : driver.closed) one[result.prompt] = result.policy;
+  for (const GroupResult& result : other.closed) two[result.prompt] = result.policy;
+  CHECK(one == two);
+  // Taken back, it decides nothing more.
+  const SwapReport taken = engine->swap(back(StateOf::Now));
+  CHECK(taken.outcome == SwapOutcome::Active);
+  CHECK(taken.reason.find("taken back") != std::string::npos);
+  Driver last(*engine, by_digit);
+  last.run(1, prompts(50));
+  for (const GroupResult& result : last.closed) CHECK(result.policy == report.from);
 
-}  // namespace
-
-TEST_CASE("groups of a canary that wait are decided by it after a resume, as in the run that was not interrupted") {
-  constexpr int first = 1, last = 9;
-  const Folder of_whole;
-  Told whole;
-  auto uninterrupted = engine_in(of_whole);
-  play(*uninterrupted, 0, first, whole, "");
-  const SwapReport canary = try_canary(*uninterrupted, 0.6, 0.5);
-  if (canary.outcome != SwapOutcome::Canary) FAIL(canary.reason);
-  play(*uninterrupted, first, last, whole, canary.to);
-  CHECK(whole.late_canary > 2);  // else nothing is shown
-  int taken_along = 0;
-  for (int cut = first + 1; cut < last; ++cut) {
-    for (const bool through_folder : {false, true}) {
-      INFO("cut after iteration " << cut - 1);
-      const Folder folder;
-      Told parts;
-      std::string state;
-      {
-        auto before = engine_in(folder);
-        play(*before, 0, first, parts, "");
-        REQUIRE(try_canary(*before, 0.6, 0.5).outcome == SwapOutcome::Canary);
-        play(*before, first, cut, parts, canary.to);
-        state = before->save_state();
-      }
-      taken_along += state.find("\"canary\":true") != std::string::npos;
-      auto after = engine_in(folder);
-      auto restored = through_folder ? after->restore_from(folder.path()) : after->restore(state);
-      if (!restored) FAIL(restored.error().text());
-      CHECK(after->save_state() == state);
-      play(*after, cut, last, parts, canary.to);
-      CHECK(parts.groups == whole.groups);
-      CHECK(parts.metrics == whole.metrics);
-      CHECK(bench::without_mark(after->save_state()) == bench::without_mark(uninterrupted->save_state()));
-    }
-  }
-  CHECK(taken_along > 2);
-}
-
-TEST_CASE("groups of a canary that is replaced by another go on under the active version, before and after a resume") {
-  const auto begin = [](const Folder& folder, Told& told) {
-    auto engine = engine_in(folder);
-    play(*engine, 0, 1, told, "");
-    if (const auto report = try_canary(*engine, 0.6, 0.9); report.outcome != SwapOutcome::Canary) FAIL(report.reason);
-    play(*engine, 1, 3, told, "");
-    const SwapReport second = try_canary(*engine, 0.5, 0.2);
-    if (second.outcome != SwapOutcome::Canary) FAIL(second.reason);
-    CHECK(second.groups_moved > 0);  // those that waited under the first
-    play(*engine, 3, 4, told, "");
-    return engine;
+  const auto ranked = [](const std::string& by) {
+    return fmt::format("policy ranked\non select of pool p {{ take p.slots by {} }}\non finish of group g {{ train }}\n", by);
   };
-  const Folder one, two;
-  Told whole, parts;
-  auto uninterrupted = begin(one, whole);
-  play(*uninterrupted, 4, 8, whole, "");
-  begin(two, parts).reset();
-  auto after = engine_in(two);
-  if (auto restored = after->restore_from(two.path()); !restored) FAIL(restored.error().text());
-  play(*after, 4, 8, parts, "");
-  CHECK(parts.groups == whole.groups);
-  CHECK(parts.metrics == whole.metrics);
+  auto pool = engine_of(ranked("[0.0 for q in p.prompts]"), settings(2, 2));
+  request = request_of(ranked("[1.0 for q in p.prompts]"));
+  request.canary = 0.5;
+  const SwapReport by_iteration = pool->swap(request);
+  if (by_iteration.outcome != SwapOutcome::Canary) FAIL(by_iteration.reason);
+  CHECK(by_iteration.reason.find("iterations") != std::string::npos);
+  Driver batches(*pool, by_digit);
+  int under_canary = 0;
+  for (int iteration = 0; iteration < 20; ++iteration) {
+    const std::size_t before = batches.closed.size();
+    batches.run(iteration, prompts(4));
+    const std::string& policy = batches.closed[before].policy;
+    for (std::size_t i = before; i < batches.closed.size(); ++i) CHECK(batches.closed[i].policy == policy);
+    under_canary += policy == by_iteration.to;
+  }
+  CHECK(under_canary >= 2);
+  CHECK(under_canary <= 18);
+  // State that differs cannot be shared.
+  request = request_of(as_mean);
+  request.canary = 0.1;
+  CHECK(engine_of(with_beta, settings(1, 2))->swap(request).reason.find("A canary shares memory") != std::string::npos);
 }

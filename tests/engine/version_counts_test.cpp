@@ -24,6 +24,7 @@ namespace {
 std::string gate(int number) {
   return fmt::format(R"(policy gate
 param least: real = 0.{}
+refill at most 3 rounds then train_partial
 on turn 1 of group g {{
   when draw("low") < 0.1 and iteration / (g.turn - g.turn) > 0.0 then stop
   when draw("low") < least then stop, drop, refill because "low"
