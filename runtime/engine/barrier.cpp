@@ -280,6 +280,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
   keep_states();
   swaps_.since_barrier = false;
   enter(swaps_.current);
+  audit_.end(report);
   head_ = std::make_shared<const HeadText>(make_head());
   swaps_.saved = swaps_.next_number - 1;
   publish();
@@ -291,7 +292,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
       return done ? std::nullopt : std::optional(done.error());
     };
   }
-  auto written = audit_.barrier(report, std::move(beside));
+  auto written = audit_.barrier(std::move(beside));
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;

@@ -62,6 +62,7 @@ HeadText LiveEngine::make_head() const {
   head.holdout_flat = trust_.flat();
   head.paused = trust_.paused();
   head.run = run_;
+  head.journal = audit_.mark();
   return write(head);
 }
 

@@ -79,7 +79,8 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration, saved.since_barrier ? text : std::string_view());
+  auto resumed = audit_.resumed(next_iteration, read.journal, saved.since_barrier ? text : std::string_view());
+  if (!resumed) return resumed;
   swaps_.waiting.reset();
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
