@@ -221,23 +221,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   const Verdict& verdict = decision.verdict;
   const Question& question = judge.question();
   if (!decision.fault && changes_nothing(verdict) && about.group >= 0) {
-    Impl::Rows& rows = impl_->packed[{judge.version(), decision.handler, verdict.rule}];
-    rows.iteration = iteration;
-    rows.groups.push_back(about.group);
-    rows.samples.push_back(about.sample);
-    rows.turns.push_back(turn);
-    rows.carried.push_back(name(carried));
-    const auto add = [&](std::string& column, const auto& put) {
-      impl_->text.clear();
-      put(impl_->text);
-      if (!column.empty()) column += ',';
-      column += impl_->text.text();
-    };
-    add(rows.sizes, [&](JsonText& text) { text.value(question.sizes()); });
-    add(rows.reads, [&](JsonText& text) { put_reads(text, handler, question); });
-    add(rows.columns, [&](JsonText& text) { put_columns(text, handler, question); });
-    add(rows.states, [&](JsonText& text) { put_states(text, program, judge.states_read(decision.handler), question); });
-    return;
+    return same(judge, decision, frame_of(judge, decision), iteration, about, turn, carried);
   }
   JsonText& text = impl_->record("ask", iteration);
   text.member("g", about.group).member("h", decision.handler).member("t", turn);
@@ -255,6 +239,45 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   text.key("states");
   put_states(text, program, judge.states_read(decision.handler), question);
   impl_->write();
+}
+
+Audit::Frame Audit::frame_of(const Judge& judge, const Decision& decision) {
+  const lang::Program& program = judge.policy().program();
+  const lang::Handler& handler = program.handlers[static_cast<std::size_t>(decision.handler)];
+  const Question& question = judge.question();
+  JsonText text;
+  Frame frame;
+  text.value(question.sizes());
+  frame.ends[0] = text.text().size();
+  put_reads(text.begin_next(), handler, question);
+  frame.ends[1] = text.text().size();
+  put_columns(text.begin_next(), handler, question);
+  frame.ends[2] = text.text().size();
+  put_states(text.begin_next(), program, judge.states_read(decision.handler), question);
+  frame.ends[3] = text.text().size();
+  frame.text = text.take();
+  return frame;
+}
+
+void Audit::same(const Judge& judge, const Decision& decision, const Frame& frame, int iteration, RolloutRef about, int turn,
+                 Carried carried) {
+  if (!on()) return;
+  Impl::Rows& rows = impl_->packed[{judge.version(), decision.handler, decision.verdict.rule}];
+  rows.iteration = iteration;
+  rows.groups.push_back(about.group);
+  rows.samples.push_back(about.sample);
+  rows.turns.push_back(turn);
+  rows.carried.push_back(name(carried));
+  std::size_t begin = 0;
+  const auto add = [&](std::string& column, std::size_t end) {
+    if (!column.empty()) column += ',';
+    column.append(frame.text, begin, end - begin);
+    begin = end;
+  };
+  add(rows.sizes, frame.ends[0]);
+  add(rows.reads, frame.ends[1]);
+  add(rows.columns, frame.ends[2]);
+  add(rows.states, frame.ends[3]);
 }
 
 void Audit::deferred(const LiveGroup& group, int iteration) {

@@ -47,6 +47,10 @@ class Ledger {
   void start(Permit& permit);
   // Settles the turn that was executed.
   void settle(Permit& permit, const Turn& turn);
+  // Whether the turn after this one could be reserved once this one is settled.
+  bool covers_next(const Permit& permit, const Turn& turn) const;
+  // The turn used more than was reserved for it: settle() will count that.
+  static bool overruns(const Permit& permit, const Turn& turn) { return turn.tokens > permit.tokens || turn.calls > permit.calls; }
   // Reserves the next turn; false where it cannot be covered.
   bool reserve_turn(Permit& permit);
   // The rollout ended, however: what it still holds comes back. A rollout that never took a turn and was stopped is

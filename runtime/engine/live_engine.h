@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/striped_mutex.h"
 #include "runtime/engine/audit.h"
 #include "runtime/engine/batch.h"
 #include "runtime/engine/engine.h"
@@ -79,19 +80,35 @@ class LiveEngine final : public Engine {
   using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
   // How often each rule answered in this iteration, or in the one that ended last; by handler. The policy is not null.
-  const std::vector<std::vector<std::int64_t>>& rules_fired() const { return judge_->counts().rules; }
+  std::vector<std::vector<std::int64_t>> rules_fired() const { return version_->counts().rules; }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
 
   // ---- events (live_engine.cpp)
   LiveGroup* running(RolloutRef ref);
-  void record_ending(LiveGroup& group, int sample, const Ending& ending);
+  void take_turn(LiveGroup& group, int sample, const Turn& turn);
+  void record_ending(LiveGroup& group, int sample, const Ending& ending, Judge* judge);
   Result<Orders> finish_event(Orders orders);
   double now() const;
   void charge_seconds();
   std::optional<double> event_time() const;
   bool any_runs();
+
+  // ---- events beside those of other groups (passing.cpp); none: it needs the whole engine, and nothing has happened
+  struct Asked {
+    int count = 0;               // of handlers
+    int handler = no_handler;    // one of them
+    int sample = -1;
+    int turn = 0;
+    std::optional<int> passed;   // `turn` points up to here are behind the group then
+  };
+  std::optional<Orders> pass_turn(RolloutRef ref, const Turn& turn);
+  std::optional<Orders> pass_ending(RolloutRef ref, const Ending& ending);
+  LiveGroup* may_pass(RolloutRef ref);
+  Asked asked_after(const LiveGroup& group, int sample, const Turn& turn) const;
+  void add_turn_points(Asked& asked, const LiveGroup& group, int sample, bool goes_on) const;
+  void gather();
 
   // ---- decision points (deciding.cpp)
   void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
@@ -184,8 +201,11 @@ class LiveEngine final : public Engine {
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
   Result<void> write_down(StateThen& state) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
+  bool swap_beside(PostedSwap& posted);
   // Under it.
   class Event;
+  bool concerns_openings(const PostedSwap& posted) const;
+  void carry_out(PostedSwap& posted);
   void take_posted();
   void publish();
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
@@ -264,15 +284,19 @@ class LiveEngine final : public Engine {
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   SwapMailbox mailbox_;
-  mutable std::mutex mutex_;
+  // Shared for an event of one group that changes nothing else, with the group's own lock; alone for all others.
+  mutable StripedMutex mutex_;
+  // Of those who share it: the journal and the accounts, which one event changes in one go.
+  std::mutex order_;
+  std::mutex swapping_;  // … and swaps_, with what a swap leaves behind
 };
 
-// The engine's lock, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
+// The engine's lock alone, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
 // after the lock, so that nobody else waits for that.
 class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
-  Event(LiveEngine& engine, std::unique_lock<std::mutex> lock) : engine_(engine), lock_(std::move(lock)) {
+  Event(LiveEngine& engine, std::unique_lock<StripedMutex> lock) : engine_(engine), lock_(std::move(lock)) {
     if (!engine_.mailbox_.waits()) return;
     engine_.take_posted();
     carried_out_ = true;
@@ -287,7 +311,7 @@ class LiveEngine::Event {
 
  private:
   LiveEngine& engine_;
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<StripedMutex> lock_;
   std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the lock
   bool carried_out_ = false;
 };

@@ -1,4 +1,6 @@
 // What an engine carries over the end of a process.
+#include <shared_mutex>
+
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
@@ -7,7 +9,7 @@
 namespace allot::engine {
 
 std::string LiveEngine::save_state() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return *snapshot_;
 }
 

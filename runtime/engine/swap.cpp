@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <shared_mutex>
 
 #include <fmt/format.h>
 
@@ -45,12 +46,14 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   posted.report.canary = request.canary;
   posted.report.back = request.back;
   if (posted.prepared) mailbox_.wait_for_later(ticket);
-  mailbox_.post(posted);
-  do {
-    // Where nothing is decided nobody else takes it.
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock) const Event event(*this, std::move(lock));
-  } while (!mailbox_.finished(posted, patience));
+  if (!swap_beside(posted)) {
+    mailbox_.post(posted);
+    do {
+      // Where nothing is decided nobody else takes it.
+      std::unique_lock lock(mutex_, std::try_to_lock);
+      if (lock) const Event event(*this, std::move(lock));
+    } while (!mailbox_.finished(posted, patience));
+  }
   mailbox_.leave(ticket);
   if (posted.prepared && posted.prepared->left) (void)write_down(*posted.prepared->left);  // tried again at the barrier
   return std::move(posted.report);
@@ -64,20 +67,43 @@ SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(
 // Between two events, by whoever has the lock.
 void LiveEngine::take_posted() {
   for (PostedSwap* const posted : mailbox_.take()) {
-    SwapReport& report = posted->report;
-    report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
-    if (swaps_.current) report.from = swaps_.current->hash();
-    if (posted->prepared) {
-      if (posted->prepared->version) report.to = posted->prepared->version->hash();
-      report = exchange(posted->request, *posted->prepared, std::move(report));
-    } else {
-      report.reason = posted->prepared.error().text();
-    }
-    report.seconds = std::chrono::duration<double>(Clock::now() - posted->asked).count();
-    record(report);
-    publish();
+    carry_out(*posted);
     mailbox_.finish(*posted);
   }
+}
+
+// Whether nothing changes by it, or only what is opened from now on: events of groups that run need not wait for it.
+bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
+  if (!posted.prepared) return true;
+  const PreparedSwap& prepared = *posted.prepared;
+  return in_iteration_ && deferred_ == 0 && !posted.request.now && posted.request.canary == 0 && !swaps_.canary && !swaps_.waiting &&
+         prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
+}
+
+// Beside events that change their own group alone; what opens groups has the whole engine and waits.
+bool LiveEngine::swap_beside(PostedSwap& posted) {
+  std::vector<std::shared_ptr<Version>> gone;  // without the locks
+  const std::shared_lock shared(mutex_);
+  const std::lock_guard one(swapping_);
+  if (!concerns_openings(posted)) return false;
+  carry_out(posted);
+  gone = take_gone();
+  return true;
+}
+
+void LiveEngine::carry_out(PostedSwap& posted) {
+  SwapReport& report = posted.report;
+  report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
+  if (swaps_.current) report.from = swaps_.current->hash();
+  if (posted.prepared) {
+    if (posted.prepared->version) report.to = posted.prepared->version->hash();
+    report = exchange(posted.request, *posted.prepared, std::move(report));
+  } else {
+    report.reason = posted.prepared.error().text();
+  }
+  report.seconds = std::chrono::duration<double>(Clock::now() - posted.asked).count();
+  record(report);
+  publish();
 }
 
 void LiveEngine::publish() {
@@ -242,6 +268,7 @@ void LiveEngine::take_waiting_swap() {
 void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
   if (!audit_.on()) return;
+  const std::lock_guard order(order_);
   if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   audit_.append(swap_record(report));
 }

@@ -62,7 +62,7 @@ std::vector<Version*> LiveEngine::versions_in_use() const {
 // The last to hold a version takes its counts along, those that are not 0: there may be many versions.
 void LiveEngine::retire(std::shared_ptr<Version> version) {
   if (!version || version.use_count() > 1) return;
-  if (version->judge.counts().decisions() > 0) {
+  if (version->counts().decisions() > 0) {
     std::map<std::string, double> counts;
     add_version_metrics(counts, *version, Zeros::LeftOut);
     for (const auto& [name, value] : counts) {
@@ -167,7 +167,10 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);
   report.version = next->number;
-  audit_.version(report.iteration, next->number, prepared.record);
+  {
+    const std::lock_guard order(order_);
+    audit_.version(report.iteration, next->number, prepared.record);
+  }
   prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
     swaps_.before.pop_back();
