@@ -1,7 +1,7 @@
-// What goes into the journal, in the engine's words. Without a run folder it does nothing.
+// What goes into the journal, in the engine's words. Without a run folder it does nothing. Several threads may tell it of
+// groups and of swaps; who tells of the iteration is alone.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +13,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/live_group.h"
+#include "runtime/engine/same_answers.h"
 #include "runtime/engine/token_loss.h"
 
 namespace allot::engine {
@@ -59,13 +60,9 @@ class Audit {
   // `about` has no group for a batch or the pool, and no sample for a group.
   void decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
                Carried carried);
-  // The same for an answer that changes nothing, whose frame was written down before.
-  struct Frame {
-    std::string text;                 // sizes, reads, columns and states, one behind the other
-    std::array<std::size_t, 4> ends;  // of each
-  };
-  static Frame frame_of(const Judge& judge, const Decision& decision);
-  void same(const Judge& judge, const Decision& decision, const Frame& frame, int iteration, RolloutRef about, int turn, Carried carried);
+  // The same for an answer that changes nothing; its frame is written down before.
+  void same(const Judge& judge, const Decision& decision, const FrameText& frame, int iteration, RolloutRef about, int turn,
+            Carried carried);
   void closed(const LiveGroup& group, const GroupResult& result, int iteration);
   void deferred(const LiveGroup& group, int iteration);
   void taken_up(const LiveGroup& group, int iteration);

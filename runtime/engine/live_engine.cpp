@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <shared_mutex>
 
 #include <fmt/format.h>
 
@@ -30,7 +29,20 @@ void count_status(OwnTallies& own, Tallies& tallies, Status status) {
 }  // namespace
 
 RunFacts LiveEngine::run_facts(const LiveGroup& group) const {
-  RunFacts facts = run_facts();
+  RunFacts facts = settled_facts(group);
+  facts.empty_slots = std::max(0, batch_.missing());
+  return facts;
+}
+
+RunFacts LiveEngine::run_facts() const {
+  RunFacts facts = settled_facts();
+  facts.empty_slots = std::max(0, batch_.missing());
+  return facts;
+}
+
+// Of these nothing changes while groups open and close beside each other; but what the ledger holds does.
+RunFacts LiveEngine::settled_facts(const LiveGroup& group) const {
+  RunFacts facts = settled_facts();
   if (!group.version) return facts;
   facts.program = &group.version->program();
   facts.parameters = &group.version->policy->parameters();
@@ -42,15 +54,14 @@ const lang::Program& LiveEngine::program_of(const LiveGroup& group) const {
   return group.version ? group.version->program() : policy_ ? policy_->program() : none;
 }
 
-RunFacts LiveEngine::run_facts() const {
+RunFacts LiveEngine::settled_facts() const {
   static const lang::Program no_program;
   static const std::vector<lang::Cell> no_parameters;
   return {policy_ ? &policy_->program() : &no_program,
           policy_ ? &policy_->parameters() : &no_parameters,
           &ledger_, settings_.seed, settings_.slots, iteration_, pool_.epoch(), drawable_, known_,
           pool_.away_count(),
-          deferred_,
-          std::max(0, batch_.missing())};
+          deferred_};
 }
 
 // The rollout, if it is running. What comes too late, twice or for nobody is counted and never used.
@@ -85,7 +96,7 @@ void LiveEngine::take_turn(LiveGroup& group, int sample, const Turn& turn) {
 
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   if (auto passed = pass_turn(ref, turn)) return *std::move(passed);
-  const Event event(*this);
+  const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -119,7 +130,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
 
 Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
   if (auto passed = pass_ending(ref, ending)) return *std::move(passed);
-  const Event event(*this);
+  const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -158,7 +169,7 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   group.counted.unscored += !rollout.scored();
   group.counted.nonfinite += rollout.nonfinite;
   if (!group.version || !group.version->program().hit || !rollout.scored()) return;
-  rollout.hit = judge->hit(group, sample, run_facts(group));
+  rollout.hit = judge->hit(group, sample, settled_facts(group));
   ++group.counted.scored;
   group.counted.hits += rollout.hit.value_or(false);
   const double judged = rollout.raw_reward.value_or(*rollout.reward);

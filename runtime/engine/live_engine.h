@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,7 @@ class LiveEngine final : public Engine {
   std::optional<Orders> pass_turn(RolloutRef ref, const Turn& turn);
   std::optional<Orders> pass_ending(RolloutRef ref, const Ending& ending);
   LiveGroup* may_pass(RolloutRef ref);
+  bool closes_beside() const;
   Asked asked_after(const LiveGroup& group, int sample, const Turn& turn) const;
   void add_turn_points(Asked& asked, const LiveGroup& group, int sample, bool goes_on) const;
   void gather();
@@ -235,6 +237,8 @@ class LiveEngine final : public Engine {
 
   RunFacts run_facts() const;
   RunFacts run_facts(const LiveGroup& group) const;
+  RunFacts settled_facts() const;
+  RunFacts settled_facts(const LiveGroup& group) const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
   Observer observer_;
@@ -286,33 +290,54 @@ class LiveEngine final : public Engine {
   SwapMailbox mailbox_;
   // Shared for an event of one group that changes nothing else, with the group's own lock; alone for all others.
   mutable StripedMutex mutex_;
-  // Of those who share it: the journal and the accounts, which one event changes in one go.
+  // Of those who share it: the accounts, which an event changes in the order in which the journal tells of it.
   std::mutex order_;
-  std::mutex swapping_;  // … and swaps_, with what a swap leaves behind
+  // … and what opens and closes groups: the batch, the table of groups, versions, what is counted of all of them.
+  std::mutex openings_;
 };
 
-// The engine's lock alone, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
-// after the lock, so that nobody else waits for that.
+// The engine for one event, alone; or, where that is enough, one group and all that opens and closes groups, while others
+// take turns. Swaps that were posted are carried out before it; versions that end in it are freed after the locks, so
+// that nobody else waits for that.
 class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
-  Event(LiveEngine& engine, std::unique_lock<StripedMutex> lock) : engine_(engine), lock_(std::move(lock)) {
-    if (!engine_.mailbox_.waits()) return;
-    engine_.take_posted();
-    carried_out_ = true;
+  Event(LiveEngine& engine, std::unique_lock<StripedMutex> alone) : engine_(engine), alone_(std::move(alone)) { take_posted(); }
+  Event(LiveEngine& engine, RolloutRef about) : engine_(engine), shared_(engine.mutex_) {
+    if (LiveGroup* const group = engine.closes_beside() ? engine.groups_.find_beside(about.group) : nullptr) {
+      own_ = std::unique_lock(group->own.mutex);
+      openings_ = std::unique_lock(engine.openings_);
+      order_ = std::unique_lock(engine.order_);
+      return;
+    }
+    shared_.unlock();
+    alone_ = std::unique_lock(engine.mutex_);
+    take_posted();
   }
   ~Event() {
     if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
-    lock_.unlock();
+    if (order_) order_.unlock();
+    if (openings_) openings_.unlock();
+    if (own_) own_.unlock();
+    if (shared_) shared_.unlock();
+    if (alone_) alone_.unlock();
     if (carried_out_) engine_.mailbox_.wake();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
  private:
+  void take_posted() {
+    if (!engine_.mailbox_.waits()) return;
+    engine_.take_posted();
+    carried_out_ = true;
+  }
+
   LiveEngine& engine_;
-  std::unique_lock<StripedMutex> lock_;
-  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the lock
+  std::unique_lock<StripedMutex> alone_;
+  std::shared_lock<StripedMutex> shared_;
+  std::unique_lock<std::mutex> own_, openings_, order_;
+  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the locks
   bool carried_out_ = false;
 };
 

@@ -2,7 +2,6 @@
 // several. They run beside those of other groups. What may reach further (a verdict, a budget that is used up, the end of
 // a group) is left to who has the whole engine; then nothing has happened here, so an event is never done by half.
 #include <algorithm>
-#include <shared_mutex>
 #include <utility>
 
 #include "runtime/engine/answer_text.h"
@@ -36,7 +35,14 @@ class BorrowedJudge {
 // sees one answer at a time.
 LiveGroup* LiveEngine::may_pass(RolloutRef ref) {
   const bool alone = fatal_ || observer_ || ledger_.account(lang::BaseUnit::Seconds) != nullptr;
-  return alone || ref.sample < 0 ? nullptr : groups_.find(ref.group);
+  return alone || ref.sample < 0 ? nullptr : groups_.find_beside(ref.group);
+}
+
+// Whether groups of this batch open and close without a glance at the others that run: each has a slot of its own, and
+// nobody is asked about all of them. Then only closing itself is done by one at a time.
+bool LiveEngine::closes_beside() const {
+  return in_iteration_ && !rounds_together_ && !(judge_ != nullptr && points_.has(Point::Wave, lang::Subject::Batch)) &&
+         !settings_.stop_on_fault && !fatal_ && !observer_ && ledger_.account(lang::BaseUnit::Seconds) == nullptr && !mailbox_.waits();
 }
 
 // Turn points that come once the rollout is at its next turn, or (`goes_on` false) has ended.
@@ -106,12 +112,12 @@ std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
 
   std::optional<BorrowedJudge> judge;
   std::optional<Decision> decision;
-  std::optional<Audit::Frame> frame;
+  std::optional<FrameText> frame;
   const GroupLog::Mark before = asked.count > 0 ? group.log.mark(ref.sample) : GroupLog::Mark{};
   take_turn(group, ref.sample, turn);
   if (asked.count > 0) {
     judge.emplace(*group.version);
-    decision = (*judge)->consider(asked.handler, group, asked.sample, asked.turn, run_facts(group), store_);
+    decision = (*judge)->consider(asked.handler, group, asked.sample, asked.turn, settled_facts(group), store_);
     if (decision->fault || !changes_nothing(decision->verdict)) {
       group.log.go_back(ref.sample, before);
       --group.counted.turns;
@@ -119,17 +125,17 @@ std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
       group.counted.calls -= turn.calls;
       return std::nullopt;
     }
-    if (audit_.on()) frame = Audit::frame_of(**judge, *decision);
+    if (audit_.on()) frame = frame_of(**judge, decision->handler);
   }
-  if (!order && (audit_.keeps_events() || frame || Ledger::overruns(rollout.permit, turn))) order.lock();
+  if (!order && Ledger::overruns(rollout.permit, turn)) order.lock();
   const bool observes = group.version && group.version->plan.observations;
   audit_.turn(ref, turn, observes, std::nullopt);
   ledger_.settle(rollout.permit, turn);
   if (!turn.last) (void)ledger_.reserve_turn(rollout.permit);
+  if (order) order.unlock();
   if (decision) {
     const Carried carried = shadow() ? Carried::Shadow : Carried::Out;
     if (frame) audit_.same(**judge, *decision, *frame, iteration_, {ref.group, asked.sample}, asked.turn, carried);
-    if (order) order.unlock();
     (*judge)->keep(*decision, group, asked.turn);
     if (asked.sample < 0) {
       group.gate.asked = true;
@@ -159,14 +165,14 @@ std::optional<Orders> LiveEngine::pass_ending(RolloutRef ref, const Ending& endi
   std::optional<BorrowedJudge> judge;
   if (group.version) {
     const Points& points = group.version->points;
-    if (points.has(Point::Score) || points.has(Point::Result)) return std::nullopt;
+    if (points.has(Point::Score) || points.has(Point::Result) || !group.version->own_hit) return std::nullopt;
     add_turn_points(asked, group, ref.sample, false);
     if (asked.count > 0) return std::nullopt;
     if (group.version->program().hit) judge.emplace(*group.version);
   }
   {
     std::unique_lock order(order_, std::defer_lock);
-    if (audit_.keeps_events() || !ledger_.accounts().empty()) order.lock();
+    if (!ledger_.accounts().empty()) order.lock();
     audit_.ended(ref, ending, std::nullopt);
     record_ending(group, ref.sample, ending, judge ? &**judge : nullptr);
   }

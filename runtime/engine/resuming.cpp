@@ -1,6 +1,4 @@
 // What an engine carries over the end of a process.
-#include <shared_mutex>
-
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <shared_mutex>
 
 #include <fmt/format.h>
 

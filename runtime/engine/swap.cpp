@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <shared_mutex>
 
 #include <fmt/format.h>
 
@@ -80,11 +79,11 @@ bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
          prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
 }
 
-// Beside events that change their own group alone; what opens groups has the whole engine and waits.
+// Beside events that change their own group alone; only what opens and closes groups waits.
 bool LiveEngine::swap_beside(PostedSwap& posted) {
   std::vector<std::shared_ptr<Version>> gone;  // without the locks
   const std::shared_lock shared(mutex_);
-  const std::lock_guard one(swapping_);
+  const std::lock_guard one(openings_);
   if (!concerns_openings(posted)) return false;
   carry_out(posted);
   gone = take_gone();
@@ -268,7 +267,6 @@ void LiveEngine::take_waiting_swap() {
 void LiveEngine::record(const SwapReport& report) {
   mailbox_.tell(report);
   if (!audit_.on()) return;
-  const std::lock_guard order(order_);
   if (report.outcome == SwapOutcome::Active || report.outcome == SwapOutcome::Canary) audit_.swapped();
   audit_.append(swap_record(report));
 }

@@ -167,10 +167,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);
   report.version = next->number;
-  {
-    const std::lock_guard order(order_);
-    audit_.version(report.iteration, next->number, prepared.record);
-  }
+  audit_.version(report.iteration, next->number, prepared.record);
   prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
     swaps_.before.pop_back();

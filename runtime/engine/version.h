@@ -32,7 +32,9 @@ struct Version {
   Points points;
   Demands demands;
   StatisticsPlan plan;
-  std::vector<bool> own_group;  // by handler: it looks at nothing that another group's turns change, and only remembers
+  // By handler: it looks at nothing that another group's turns change, and does nothing but remember; `hit`: … looks at.
+  std::vector<bool> own_group;
+  bool own_hit = true;
   int replay_age = 0;  // the oldest age that `replay` may ask for, where that is a number or a parameter
 };
 
