@@ -67,6 +67,8 @@ class Ledger {
 
   const Account* account(lang::BaseUnit unit) const;
   const std::vector<Account>& accounts() const { return accounts_; }
+  // Whether a turn moves any of them.
+  bool charges_turns() const { return account(lang::BaseUnit::Tokens) != nullptr || account(lang::BaseUnit::Calls) != nullptr; }
   const Conservation& conservation() const { return conservation_; }
   bool begun() const { return begun_; }
   // Continues where another ledger of the same declarations was at a barrier: nothing is reserved there. An amount

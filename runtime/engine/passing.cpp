@@ -89,6 +89,17 @@ LiveEngine::Asked LiveEngine::asked_after(const LiveGroup& group, int sample, co
   return asked;
 }
 
+namespace {
+
+// Distances between rollouts cannot be taken back where the answer leads further.
+bool may_be_asked_beside(const LiveGroup& group, int handler) {
+  const Version& version = *group.version;
+  return version.own_group[static_cast<std::size_t>(handler)] && !version.plan.longest_edit_prefix;
+}
+
+}  // namespace
+
+// Where turns are charged nobody is asked here: the answer would have to be there before the accounts are changed.
 std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
   const std::shared_lock shared(mutex_);
   LiveGroup* const found = may_pass(ref);
@@ -100,12 +111,8 @@ std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
   RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(ref.sample)];
   if (!rollout.live()) return std::nullopt;
   const Asked asked = asked_after(group, ref.sample, turn);
-  const bool accounts = ledger_.account(lang::BaseUnit::Tokens) != nullptr || ledger_.account(lang::BaseUnit::Calls) != nullptr;
-  if (asked.count > 0) {
-    // Distances between rollouts cannot be taken back; and an answer must be there before the accounts are changed.
-    if (asked.count > 1 || accounts || group.version->plan.longest_edit_prefix) return std::nullopt;
-    if (!group.version->own_group[static_cast<std::size_t>(asked.handler)]) return std::nullopt;
-  }
+  const bool accounts = ledger_.charges_turns();
+  if (asked.count > 1 || (asked.count == 1 && (accounts || !may_be_asked_beside(group, asked.handler)))) return std::nullopt;
   std::unique_lock order(order_, std::defer_lock);
   if (accounts) order.lock();
   if (!turn.last && accounts && !ledger_.covers_next(rollout.permit, turn)) return std::nullopt;
@@ -137,10 +144,8 @@ std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
     const Carried carried = shadow() ? Carried::Shadow : Carried::Out;
     if (frame) audit_.same(**judge, *decision, *frame, iteration_, {ref.group, asked.sample}, asked.turn, carried);
     (*judge)->keep(*decision, group, asked.turn);
-    if (asked.sample < 0) {
-      group.gate.asked = true;
-      if (group.version->points.numbered(asked.handler)) group.turn_handlers_fired.push_back(asked.handler);
-    }
+    group.gate.asked = group.gate.asked || asked.sample < 0;
+    if (asked.sample < 0 && group.version->points.numbered(asked.handler)) group.turn_handlers_fired.push_back(asked.handler);
   }
   if (asked.passed) group.turn_passed = *asked.passed;
   Orders orders;
