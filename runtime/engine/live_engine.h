@@ -203,12 +203,13 @@ class LiveEngine final : public Engine {
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
   Result<void> write_down(StateThen& state) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
-  bool swap_beside(PostedSwap& posted);
+  bool serve_beside();
   // Under it.
   class Event;
   bool concerns_openings(const PostedSwap& posted) const;
   void carry_out(PostedSwap& posted);
-  void take_posted();
+  enum class Posted { All, OfOpenings };
+  void take_posted(Posted which);
   void publish();
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
@@ -302,35 +303,41 @@ class LiveEngine final : public Engine {
 class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
-  Event(LiveEngine& engine, std::unique_lock<StripedMutex> alone) : engine_(engine), alone_(std::move(alone)) { take_posted(); }
+  Event(LiveEngine& engine, std::unique_lock<StripedMutex> alone) : engine_(engine), alone_(std::move(alone)) { take_posted(Posted::All); }
   Event(LiveEngine& engine, RolloutRef about) : engine_(engine), shared_(engine.mutex_) {
     if (LiveGroup* const group = engine.closes_beside() ? engine.groups_.find_beside(about.group) : nullptr) {
       own_ = std::unique_lock(group->own.mutex);
       openings_ = std::unique_lock(engine.openings_);
       order_ = std::unique_lock(engine.order_);
-      return;
+      take_posted(Posted::OfOpenings);
+      if (!engine.mailbox_.waits()) return;
+      unlock();
+    } else {
+      shared_.unlock();
     }
-    shared_.unlock();
     alone_ = std::unique_lock(engine.mutex_);
-    take_posted();
+    take_posted(Posted::All);
   }
   ~Event() {
     if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
-    if (order_) order_.unlock();
-    if (openings_) openings_.unlock();
-    if (own_) own_.unlock();
-    if (shared_) shared_.unlock();
-    if (alone_) alone_.unlock();
+    unlock();
     if (carried_out_) engine_.mailbox_.wake();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
  private:
-  void take_posted() {
+  void take_posted(Posted which) {
     if (!engine_.mailbox_.waits()) return;
-    engine_.take_posted();
+    engine_.take_posted(which);
     carried_out_ = true;
+  }
+  void unlock() {
+    if (order_) order_.unlock();
+    if (openings_) openings_.unlock();
+    if (own_) own_.unlock();
+    if (shared_) shared_.unlock();
+    if (alone_) alone_.unlock();
   }
 
   LiveEngine& engine_;

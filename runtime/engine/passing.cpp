@@ -42,7 +42,7 @@ LiveGroup* LiveEngine::may_pass(RolloutRef ref) {
 // nobody is asked about all of them. Then only closing itself is done by one at a time.
 bool LiveEngine::closes_beside() const {
   return in_iteration_ && !rounds_together_ && !(judge_ != nullptr && points_.has(Point::Wave, lang::Subject::Batch)) &&
-         !settings_.stop_on_fault && !fatal_ && !observer_ && ledger_.account(lang::BaseUnit::Seconds) == nullptr && !mailbox_.waits();
+         !settings_.stop_on_fault && !fatal_ && !observer_ && ledger_.account(lang::BaseUnit::Seconds) == nullptr;
 }
 
 // Turn points that come once the rollout is at its next turn, or (`goes_on` false) has ended.

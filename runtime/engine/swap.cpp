@@ -45,14 +45,13 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   posted.report.canary = request.canary;
   posted.report.back = request.back;
   if (posted.prepared) mailbox_.wait_for_later(ticket);
-  if (!swap_beside(posted)) {
-    mailbox_.post(posted);
-    do {
-      // Where nothing is decided nobody else takes it.
-      std::unique_lock lock(mutex_, std::try_to_lock);
-      if (lock) const Event event(*this, std::move(lock));
-    } while (!mailbox_.finished(posted, patience));
-  }
+  mailbox_.post(posted);
+  do {
+    // Where nothing is decided nobody else takes it.
+    if (serve_beside()) continue;
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock) const Event event(*this, std::move(lock));
+  } while (!mailbox_.finished(posted, patience));
   mailbox_.leave(ticket);
   if (posted.prepared && posted.prepared->left) (void)write_down(*posted.prepared->left);  // tried again at the barrier
   return std::move(posted.report);
@@ -63,15 +62,16 @@ int LiveEngine::active_version() const { return mailbox_.active()->number; }
 int LiveEngine::saved_version() const { return mailbox_.active()->saved; }
 SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
 
-// Between two events, by whoever has the lock.
-void LiveEngine::take_posted() {
-  for (PostedSwap* const posted : mailbox_.take()) {
+// Between two events, by whoever has the engine alone, or (of those that concern openings) all that opens and closes groups.
+void LiveEngine::take_posted(Posted which) {
+  const auto goes = [&](const PostedSwap& posted) { return which == Posted::All || concerns_openings(posted); };
+  for (PostedSwap* const posted : mailbox_.take(goes)) {
     carry_out(*posted);
     mailbox_.finish(*posted);
   }
 }
 
-// Whether nothing changes by it, or only what is opened from now on: events of groups that run need not wait for it.
+// Whether nothing changes by it, or only what is opened from now on: turns need not wait for it.
 bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
   if (!posted.prepared) return true;
   const PreparedSwap& prepared = *posted.prepared;
@@ -79,15 +79,19 @@ bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
          prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
 }
 
-// Beside events that change their own group alone; only what opens and closes groups waits.
-bool LiveEngine::swap_beside(PostedSwap& posted) {
+// Beside turns; false where something is posted that needs the engine alone. Who opens or closes a group just now serves
+// what it finds posted, so nobody waits for that here.
+bool LiveEngine::serve_beside() {
   std::vector<std::shared_ptr<Version>> gone;  // without the locks
-  const std::shared_lock shared(mutex_);
-  const std::lock_guard one(openings_);
-  if (!concerns_openings(posted)) return false;
-  carry_out(posted);
-  gone = take_gone();
-  return true;
+  {
+    const std::shared_lock shared(mutex_);
+    const std::unique_lock openings(openings_, std::try_to_lock);
+    if (!openings) return true;
+    take_posted(Posted::OfOpenings);
+    gone = take_gone();
+  }
+  mailbox_.wake();
+  return !mailbox_.waits();
 }
 
 void LiveEngine::carry_out(PostedSwap& posted) {
