@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "common/thread_number.h"
+
 namespace allot {
 
 class StripedMutex {
@@ -49,12 +51,8 @@ class StripedMutex {
     std::atomic<int> inside = 0;
   };
 
-  // Threads take stripes in turn; two that have the same one are still counted rightly.
-  std::atomic<int>& own() {
-    static std::atomic<std::size_t> next = 0;
-    thread_local const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed) % stripes;
-    return stripes_[mine].inside;
-  }
+  // Two threads that have the same one are still counted rightly.
+  std::atomic<int>& own() { return stripes_[thread_number() % stripes].inside; }
 
   void leave(std::atomic<int>& inside) {
     inside.fetch_sub(1);
