@@ -1,4 +1,5 @@
-// What goes into the journal, in the engine's words. Without a run folder it does nothing.
+// What goes into the journal, in the engine's words. Without a run folder it does nothing. Several threads may tell it of
+// groups and of swaps; who tells of the iteration is alone.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 #include "runtime/engine/journal_chain.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/live_group.h"
+#include "runtime/engine/same_answers.h"
 #include "runtime/engine/token_loss.h"
 
 namespace allot::engine {
@@ -61,6 +63,9 @@ class Audit {
   // `about` has no group for a batch or the pool, and no sample for a group.
   void decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
                Carried carried);
+  // The same for an answer that changes nothing; its frame is written down before.
+  void same(const Judge& judge, const Decision& decision, const FrameText& frame, int iteration, RolloutRef about, int turn,
+            Carried carried);
   void closed(const LiveGroup& group, const GroupResult& result, int iteration);
   void deferred(const LiveGroup& group, int iteration);
   void taken_up(const LiveGroup& group, int iteration);

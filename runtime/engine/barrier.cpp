@@ -88,6 +88,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
+  gather();
   last_event_ = now();
   audit_.begun(prompts, event_time());
   iteration_ = iteration;
@@ -102,7 +103,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   release_left();
   retired_.clear();
   enter(version_for_batch());
-  for (Version* const version : versions_in_use()) version->judge.reset_counts();
+  for (Version* const version : versions_in_use()) version->reset_counts();
   ledger_.begin_iteration();
   int rounds = 1;
   if (policy_ && policy_->program().refill) {
@@ -257,6 +258,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
     return Error{fmt::format("Iteration {} cannot end: {} groups still have rollouts that run.", iteration_, open),
                  "report how each of them ended"};
   }
+  gather();
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
@@ -337,7 +339,7 @@ bool comes_late(Point point) {
 std::optional<Error> LiveEngine::never_asked() {
   if (!judge_ || run_.asked || policy_->program().handlers.empty()) return std::nullopt;
   std::int64_t decisions = 0;
-  for (const Version* const version : versions_in_use()) decisions += version->judge.counts().decisions();
+  for (const Version* const version : versions_in_use()) decisions += version->counts().decisions();
   const bool in_time = decisions > tallies_.late_questions || !counts_left().empty();
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;

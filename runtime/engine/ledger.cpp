@@ -86,11 +86,16 @@ void Ledger::start(Permit& permit) {
 }
 
 void Ledger::settle(Permit& permit, const Turn& turn) {
-  overruns_ += turn.tokens > permit.tokens || turn.calls > permit.calls;
+  if (overruns(permit, turn)) ++overruns_;
   move(BaseUnit::Tokens, -static_cast<double>(permit.tokens), turn.tokens);
   move(BaseUnit::Calls, -static_cast<double>(permit.calls), turn.calls);
   permit.tokens = 0;
   permit.calls = 0;
+}
+
+bool Ledger::covers_next(const Permit& permit, const Turn& turn) const {
+  return covers(BaseUnit::Tokens, static_cast<double>(tokens_per_turn_ - permit.tokens + turn.tokens)) &&
+         covers(BaseUnit::Calls, static_cast<double>(calls_per_turn - permit.calls + turn.calls));
 }
 
 bool Ledger::reserve_turn(Permit& permit) {

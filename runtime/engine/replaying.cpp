@@ -1,8 +1,10 @@
 #include "runtime/engine/replaying.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -50,6 +52,20 @@ bool is_compared(const Json& record) {
   return !others.contains(kind) && !of_build && (kind != "swap" || took_place(record));
 }
 
+// Rows of different groups stand as they came from clients beside each other.
+void sort_by_group(Json& same) {
+  const std::vector<int> groups = same.at("g").get<std::vector<int>>();
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return groups[a] < groups[b]; });
+  for (const char* const name : {"g", "s", "t", "c", "sizes", "reads", "columns", "states"}) {
+    Json& column = same.at(name);
+    Json sorted = Json::array();
+    for (const std::size_t row : order) sorted.push_back(std::move(column.at(row)));
+    column = std::move(sorted);
+  }
+}
+
 // Without checksums, and without what tells of the moment and of the way in which a swap was asked for.
 Json comparable(Json record) {
   record.erase("crc");
@@ -57,6 +73,7 @@ Json comparable(Json record) {
   if (record.at("k") == "swap") {
     for (const char* const name : {"ticket", "by", "seconds"}) record.erase(name);
   }
+  if (record.at("k") == "same") sort_by_group(record);
   return record;
 }
 

@@ -48,6 +48,7 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   mailbox_.post(posted);
   do {
     // Where nothing is decided nobody else takes it.
+    if (serve_beside()) continue;
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock) const Event event(*this, std::move(lock));
   } while (!mailbox_.finished(posted, patience));
@@ -61,23 +62,51 @@ int LiveEngine::active_version() const { return mailbox_.active()->number; }
 int LiveEngine::saved_change() const { return mailbox_.active()->saved; }
 SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
 
-// Between two events, by whoever has the lock.
-void LiveEngine::take_posted() {
-  for (PostedSwap* const posted : mailbox_.take()) {
-    SwapReport& report = posted->report;
-    report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
-    if (swaps_.current) report.from = swaps_.current->hash();
-    if (posted->prepared) {
-      if (posted->prepared->version) report.to = posted->prepared->version->hash();
-      report = exchange(posted->request, *posted->prepared, std::move(report));
-    } else {
-      report.reason = posted->prepared.error().text();
-    }
-    report.seconds = std::chrono::duration<double>(Clock::now() - posted->asked).count();
-    record(report);
-    publish();
+// Between two events, by whoever has the engine alone, or (of those that concern openings) all that opens and closes groups.
+void LiveEngine::take_posted(Posted which) {
+  const auto goes = [&](const PostedSwap& posted) { return which == Posted::All || concerns_openings(posted); };
+  for (PostedSwap* const posted : mailbox_.take(goes)) {
+    carry_out(*posted);
     mailbox_.finish(*posted);
   }
+}
+
+// Whether nothing changes by it, or only what is opened from now on: turns need not wait for it.
+bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
+  if (!posted.prepared) return true;
+  const PreparedSwap& prepared = *posted.prepared;
+  return in_iteration_ && deferred_ == 0 && !posted.request.now && posted.request.canary == 0 && !swaps_.canary && !swaps_.waiting &&
+         prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
+}
+
+// Beside turns; false where something is posted that needs the engine alone. Who opens or closes a group just now serves
+// what it finds posted, so nobody waits for that here.
+bool LiveEngine::serve_beside() {
+  std::vector<std::shared_ptr<Version>> gone;  // without the locks
+  {
+    const std::shared_lock shared(mutex_);
+    const std::unique_lock openings(openings_, std::try_to_lock);
+    if (!openings) return true;
+    take_posted(Posted::OfOpenings);
+    gone = take_gone();
+  }
+  mailbox_.wake();
+  return !mailbox_.waits();
+}
+
+void LiveEngine::carry_out(PostedSwap& posted) {
+  SwapReport& report = posted.report;
+  report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
+  if (swaps_.current) report.from = swaps_.current->hash();
+  if (posted.prepared) {
+    if (posted.prepared->version) report.to = posted.prepared->version->hash();
+    report = exchange(posted.request, *posted.prepared, std::move(report));
+  } else {
+    report.reason = posted.prepared.error().text();
+  }
+  report.seconds = std::chrono::duration<double>(Clock::now() - posted.asked).count();
+  record(report);
+  publish();
 }
 
 void LiveEngine::publish() {

@@ -63,7 +63,7 @@ namespace {
 
 // Those that are not 0: there may be many versions.
 void add_left(std::map<std::string, double>& left, const Version& version) {
-  if (version.judge.counts().decisions() == 0) return;
+  if (version.counts().decisions() == 0) return;
   std::map<std::string, double> counts;
   add_version_metrics(counts, version, Zeros::LeftOut);
   for (const auto& [name, value] : counts) {

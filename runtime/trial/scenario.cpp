@@ -280,7 +280,7 @@ class Scenario {
 
   // Rules that answered in this iteration.
   void note_fired() {
-    const std::vector<std::vector<std::int64_t>>& rules = engine_->rules_fired();
+    const std::vector<std::vector<std::int64_t>> rules = engine_->rules_fired();
     for (std::size_t handler = 0; handler < rules.size(); ++handler) {
       for (std::size_t rule = 0; rule < rules[handler].size(); ++rule) {
         if (rules[handler][rule] > 0) fired_.emplace(static_cast<int>(handler), static_cast<int>(rule));
