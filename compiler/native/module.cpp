@@ -89,11 +89,13 @@ Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm:
                                                    llvm::LLVMContext& context, unsigned lanes) {
   auto module = empty_module(request, machine, context);
   static const Host host = this_machine();
-  Lanes lowering(*module, request, request.program->handlers[static_cast<std::size_t>(request.handler)],
-                 *request.shape, lanes, host.converts_i64);
-  llvm::Function* const kernel = lowering.kernel(kernel_name);
-  kernel->addFnAttr("target-cpu", host.name);
-  kernel->addFnAttr("target-features", host.features);
+  const lang::Handler& handler = request.program->handlers[static_cast<std::size_t>(request.handler)];
+  for (const bool hasty : {true, false}) {
+    Lanes lowering(*module, request, handler, *request.shape, lanes, host.converts_i64, hasty);
+    llvm::Function* const function = lowering.kernel(hasty ? hasty_name : careful_name);
+    function->addFnAttr("target-cpu", host.name);
+    function->addFnAttr("target-features", host.features);
+  }
   if (Result<void> fine = verify(*module, *request.program); !fine) return fine.error();
   return module;
 }
