@@ -12,6 +12,7 @@
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
 #include "runtime/trial/asked.h"
+#include "runtime/trial/consistent.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
 #include "runtime/trial/scenario.h"
@@ -209,6 +210,7 @@ class Trial {
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    if (auto error = missing_input(program, handler)) return *error;
     if (!record.is_group() && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
     std::vector<std::string> prompts;
     Question question;
@@ -216,9 +218,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
-    trace = trace_of(program, handler, question.reads(), answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = values_of(program, handler, question.reads(), prompts) + answered_by(program, verdict);
+    if (!is_condition(program) && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
       other.prepare(program, handler);
@@ -231,6 +233,20 @@ class Trial {
     return verdict;
   }
 
+  // What the host would have refused to begin without.
+  std::optional<Error> missing_input(const lang::Program& program, const lang::Handler& handler) const {
+    if (is_condition(program)) return std::nullopt;
+    for (const std::int32_t index : engine::states_read(handler)) {
+      const lang::State& state = program.states[static_cast<std::size_t>(index)];
+      const bool given = std::any_of(given_states_.begin(), given_states_.end(), [&](const auto& each) {
+        return static_cast<std::int32_t>(each.first) == index;
+      });
+      if (!state.input || state.type.optional || given) continue;
+      return Error{fmt::format("The input `{}` is not given.", state.name), fmt::format("write `given {} = …`", state.name)};
+    }
+    return std::nullopt;
+  }
+
   // The same of a pool, a batch, a rollout or a micro-batch.
   Result<Verdict> ask_asked(const lang::Program& program, const Executables& executables, int index,
                             const Record& record, std::string& trace) {
@@ -241,9 +257,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
-    trace = trace_of(program, handler, asked->reads(), answer, asked->prompts(), parameters_);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = values_of(program, handler, asked->reads(), asked->prompts()) + answered_by(program, verdict);
+    if (verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
       Answer other;
@@ -267,8 +283,9 @@ class Trial {
                              describe(verdict)), "this is a mistake of allot: please report it with the policy"};
   }
 
-  static std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) {
+  std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) const {
     if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
+    if (is_condition(program)) return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
     return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
                              engine::words(answer.outcome.fault)), ""};
   }
@@ -286,6 +303,8 @@ class Trial {
         write_state(group, state, value);
       }
       score_hits(group, run);
+      const engine::RunFacts of_policy{&program_, &parameters_, &ledger_, 0, 8, 0};
+      if (auto met = consistent(record, of_policy); !met) return met.error();
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
     } else {
       return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
@@ -293,6 +312,9 @@ class Trial {
     // A test happens in the first epoch, and its one group is of the one category there is.
     question.replace(handler, lang::Fact::Epoch, Cell::of(std::int64_t{0}));
     question.replace(handler, lang::Fact::GroupCategory, Cell::of(std::int64_t{0}));
+    // … and at least one wave is over where a group's rollouts have ended.
+    const bool waved = handler.point == Point::Wave || handler.point == Point::Finish || handler.point == Point::Resume;
+    if (waved && !is_condition(program)) question.replace(handler, lang::Fact::Wave, Cell::of(std::int64_t{std::max(1, wave_of(record))}));
     for (const auto& [fact, value] : record.facts) {
       if (fact == lang::Fact::GroupCategory) continue;
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
@@ -352,10 +374,18 @@ class Trial {
     }
   }
 
-  static std::string trace_of(const lang::Program& program, const lang::Handler& handler,
-                              const std::vector<Cell>& reads, const Answer& answer,
-                              const std::vector<std::string>& prompts,
-                              const std::vector<Cell>& parameters) {
+  // The handler of a condition stands in no file: its places say nothing to people.
+  bool is_condition(const lang::Program& program) const { return &program != &program_; }
+
+  std::string answered_by(const lang::Program& program, const Verdict& verdict) const {
+    if (is_condition(program)) return "";
+    if (verdict.rule < 0) return "no rule held\n";
+    return fmt::format("{}: {}\n", verdict.where, describe(verdict));
+  }
+
+  // One line a fact and a parameter that the handler looks at.
+  std::string values_of(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
+                        const std::vector<std::string>& prompts) const {
     std::string trace;
     for (std::size_t i = 0; i < handler.reads.size(); ++i) {
       const lang::ReadKey& key = handler.reads[i];
@@ -366,12 +396,10 @@ class Trial {
     for (const lang::Node& node : handler.nodes) {
       if (node.op != lang::Op::Parameter || !shown.insert(node.index).second) continue;
       const lang::Parameter& parameter = program.parameters[static_cast<std::size_t>(node.index)];
-      const Cell& value = parameters[static_cast<std::size_t>(node.index)];
+      const Cell& value = parameters_[static_cast<std::size_t>(node.index)];
       trace += fmt::format("{} = {}\n", parameter.name, lang::show(value, parameter.type));
     }
-    const Verdict verdict = resolve(program, handler, answer, prompts);
-    if (verdict.rule < 0) return trace + "no rule held\n";
-    return trace + fmt::format("{}: {}\n", verdict.where, describe(verdict));
+    return trace;
   }
 
   // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.
