@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/run_folder.h"
 #include "runtime/engine/auditing.h"
@@ -52,7 +53,8 @@ Json to_json(const engine::AuditResult& result) {
 constexpr std::size_t most_shown = 400;  // characters of a value
 
 std::string shortened(const std::string& text) {
-  return text.size() <= most_shown ? text : text.substr(0, most_shown) + "…";
+  return lang::shown_in_line(text.size() <= most_shown ? text : text.substr(0, most_shown)) +
+         (text.size() <= most_shown ? "" : "…");
 }
 
 void print(const engine::Difference& first) {

@@ -35,6 +35,7 @@ std::string summary(const lang::Program& program) {
   if (!program.parameters.empty()) text += ", " + counted(program.parameters.size(), "parameter");
   if (!program.states.empty()) text += ", " + counted(program.states.size(), "state");
   if (program.tree && !program.tree->tests.empty()) text += ", " + counted(program.tree->tests.size(), "test");
+  if (program.tree && !program.tree->scenarios.empty()) text += ", " + counted(program.tree->scenarios.size(), "scenario");
   return text;
 }
 

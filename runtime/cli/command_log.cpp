@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/parquet.h"
 #include "runtime/cli/row_table.h"
@@ -130,7 +131,7 @@ Result<void> export_parquet(const fs::path& folder, const engine::RowFilter& fil
 
 std::string cell_text(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? lang::shown_in_line(value.get<std::string>()) : value.dump();
 }
 
 void print_table(const RowDatabase::Answer& answer) {

@@ -73,6 +73,11 @@ class LiveEngine final : public Engine {
   const Ledger& ledger() const { return ledger_; }
   const Pool& pool() const { return pool_; }
   const StateStore& store() const { return store_; }
+  // Of this iteration, up to its barrier, or waiting; null where there is none of this number.
+  const GroupLog* group_log(int number) const {
+    const LiveGroup* const group = groups_.find(number);
+    return group == nullptr ? nullptr : &group->log;
+  }
 
   // For a replay: the journal's records, from now on, as texts of JSON objects.
   void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
