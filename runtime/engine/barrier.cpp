@@ -64,7 +64,7 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
   if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
     if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
-    auto audit = Audit::open(settings, engine->policy_.get());
+    auto audit = Audit::open(complete, engine->policy_.get());
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/journal.h"
+#include "runtime/math/checksum.h"
 
 namespace allot::engine {
 namespace {
@@ -18,12 +19,13 @@ using namespace std::chrono_literals;
 
 constexpr auto pause_between_looks = 10ms;
 constexpr auto pause_between_beats = 1s;
+constexpr auto still = 1s;  // a watched file is as long as that before its text counts
 
 // What came of it stays as it is whatever becomes of the process.
 bool lasts(SwapOutcome outcome) { return outcome != SwapOutcome::Active && outcome != SwapOutcome::Canary && outcome != SwapOutcome::Waiting; }
 
-std::string told(const SwapReport& report, const fs::path& file) {
-  std::string text = fmt::format("{}: {}", file.string(), name(report.outcome));
+std::string told(const SwapReport& report, const fs::path& file, bool missed) {
+  std::string text = fmt::format("{}{}: {}", file.string(), missed ? ", changed while the run was down" : "", name(report.outcome));
   if (report.outcome == SwapOutcome::Active) text += fmt::format(" as version {} ({})", report.version, report.to.substr(0, 12));
   if (!report.reason.empty()) text += ": " + report.reason;
   return text;
@@ -34,17 +36,35 @@ std::string told(const SwapReport& report, const fs::path& file) {
 Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path& run, const fs::path& watched) {
   const SwapFiles files(run);
   std::error_code error;
+  const bool resumed = fs::exists(files.requests(), error);
   fs::create_directories(files.requests(), error);
   fs::create_directories(files.answer("").parent_path(), error);
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", files.folder.string(), error.message()), ""};
-  return std::unique_ptr<SwapDesk>(new SwapDesk(engine, run, watched));
+  std::unique_ptr<SwapDesk> desk(new SwapDesk(engine, run));
+  if (!watched.empty()) desk->watch(watched, resumed);
+  desk->saved_ = engine.saved_version();
+  desk->beat();
+  desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
+  return desk;
 }
 
-SwapDesk::SwapDesk(Engine& engine, const fs::path& run, const fs::path& watched) : engine_(engine), files_(run) {
-  if (!watched.empty()) watcher_.emplace(watched);
-  saved_ = engine.saved_version();
-  beat();
-  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+SwapDesk::SwapDesk(Engine& engine, const fs::path& run) : engine_(engine), files_(run) {}
+
+// A resumed run that did not follow this file before asks for it in any case: where it is active, nothing changes.
+void SwapDesk::watch(const fs::path& file, bool resumed) {
+  const auto text = read_whole(files_.watched());
+  const auto before = text ? watched_from(*text) : std::nullopt;
+  const bool same = before && before->file == file.string();
+  const std::string known = same ? before->hash : "";
+  const auto now = read_whole(file);
+  missed_ = resumed && now && math::sha256_hex(*now) != known;
+  watcher_.emplace(file, still, resumed ? std::optional(known) : std::nullopt);
+  keep_watched();
+}
+
+// On a full disk it is taken up once more after a resume, which changes nothing.
+void SwapDesk::keep_watched() {
+  (void)replace_file(files_.watched(), to_text(Watched{watcher_->file().string(), watcher_->known()}), Durability::Atomic);
 }
 
 SwapDesk::~SwapDesk() {
@@ -130,12 +150,17 @@ void SwapDesk::follow_file() {
   request.text.file = watcher_->file().string();
   request.text.text = *std::move(text);
   request.by = "watch";
+  request.confirmed = false;
   request.text.whole = false;
+  const std::string id = fresh_request_id();
+  if (std::exchange(missed_, false)) missed_request_ = id;
   // Through the folder like any other, so that it outlives the process.
-  if (auto put = replace_file(files_.request(fresh_request_id()), to_text(request), Durability::Atomic); !put) {
+  if (auto put = replace_file(files_.request(id), to_text(request), Durability::Atomic); !put) {
     const std::lock_guard lock(mutex_);
     messages_.push_back(put.error().text());
+    return;
   }
+  keep_watched();
 }
 
 // Answers are written when there is news: of one that waited, once more.
@@ -150,7 +175,8 @@ void SwapDesk::answer() {
         if (later.ticket != 0 && later.outcome != SwapOutcome::Waiting) served = {std::move(later), false};
       }
       if (!served.told) news.emplace_back(id, *served.report);
-      if (!served.told && served.report->by == "watch" && watcher_) messages_.push_back(told(*served.report, watcher_->file()));
+      const bool of_file = served.report->by == "watch" && watcher_ && served.report->outcome != SwapOutcome::Unchanged;
+      if (!served.told && of_file) messages_.push_back(told(*served.report, watcher_->file(), id == missed_request_));
       served.told = true;
     }
   }

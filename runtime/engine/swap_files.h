@@ -4,6 +4,7 @@
 //   swap/alive.json            who serves requests, with a number that grows while it does
 //   swap/requests/ID.json      a request; it goes once a resumed run would know of its outcome by itself
 //   swap/answers/ID.json       its outcome
+//   swap/watched.json          the file that is followed, and the text of it that was taken up last
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct SwapFiles {
   std::filesystem::path alive() const { return folder / "alive.json"; }
   std::filesystem::path requests() const { return folder / "requests"; }
   std::filesystem::path request(const std::string& id) const { return requests() / (id + ".json"); }
+  std::filesystem::path watched() const { return folder / "watched.json"; }
   std::filesystem::path answer(const std::string& id) const { return folder / "answers" / (id + ".json"); }
 };
 
@@ -40,6 +42,14 @@ struct Beat {
 std::string to_text(const Beat& beat);
 std::optional<Beat> beat_from(const std::string& text);
 std::string host_name();
+
+// So that a change is noticed that was made while nobody looked.
+struct Watched {
+  std::string file;  // as it was named
+  std::string hash;  // SHA-256 of the text
+};
+std::string to_text(const Watched& watched);
+std::optional<Watched> watched_from(const std::string& text);
 
 // Names a request; sorts by the time of asking.
 std::string fresh_request_id();

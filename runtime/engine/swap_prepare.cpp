@@ -42,11 +42,7 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
 Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::string>& prompts) const {
   const lang::Program& program = policy.program();
   if (auto fits = check_points(program, policy.parameters(), settings_.turn_limit, settings_.host); !fits) return fits;
-  InputValues supplied;  // what the policy before asked for and this one does not is no mistake
-  for (const lang::State& state : program.states) {
-    const auto given = settings_.inputs.find(state.name);
-    if (state.input && given != settings_.inputs.end()) supplied.insert(*given);
-  }
+  const InputValues supplied = declared_inputs(program, settings_.inputs);
   if (auto fits = check_inputs(program, supplied); !fits) return fits;
   return check_inputs(program, supplied, prompts);
 }
