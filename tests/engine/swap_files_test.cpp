@@ -411,7 +411,7 @@ TEST_CASE("a run goes on under the text that its folder keeps, whatever the file
   auto engine = engine_in(folder.path);
   const std::string hash = engine->policy_hash(), state = engine->save_state();
   engine.reset();
-  for (const std::string now : {gate(7), std::string("policy gate\non finish of"), std::string()}) {
+  for (const std::string& now : {gate(7), std::string("policy gate\non finish of"), std::string()}) {
     write(folder.path / "first.allot", now);
     Settings made = settings(2, 2);
     made.run_folder = folder.path;

@@ -67,11 +67,12 @@ std::vector<Case> cases() {
       {first, ""},
       {with(first, "turn 2", "turn 3"), ""},
       {with(first, "turn 2", "turn 50"), "would never be asked"},
-      {with(first, "{ train }", "{ defer at most 2 iterations }"), "defers groups"},
-      {with(first, "on finish", "on shape of group g { set advantages = map r in g.rollouts: 1.0 }\non finish"), "changes advantages"},
-      {with(first, "int per prompt", "int per run"), "another scope"},
+      {with(first, "on finish", "on wave 1 of group g { defer at most 2 iterations }\non finish"), "defers groups"},
+      {with(first, "on finish", "on shape of group g { set advantages = g.advantages }\non finish"), "changes advantages"},
+      {with(with(first, "int per prompt", "int per run"), "for each g in b.ended { remember seen[g.prompt] = seen[g.prompt] + 1 }",
+            "remember seen = seen + 1"), "another scope"},
       {with(first, "state seen", "input difficulty: real per prompt\nstate seen"), "difficulty"},
-      {with(first, "int per prompt = 0", "int? per prompt = 0"), ""},
+      {with(with(first, "int per prompt = 0", "int? per prompt = 0"), "= seen[g.prompt] +", "= (seen[g.prompt] ?? 0) +"), ""},
       {with(first, "5000 tokens", "10 tokens"), ""},
       {with(first, "budget 5000 tokens per run\n", ""), ""},
       {"policy gate\non finish of group g { train }\n", ""},
@@ -96,6 +97,7 @@ TEST_CASE("a swap is refused where it was foretold, and nowhere else") {
     Settings made = settings(2, 2, 12);
     made.run_folder = folder.path;
     made.native = false;
+    made.host = {};  // it can do nothing of what a host may leave out
     auto engine = LiveEngine::create(made, policy_of(first));
     REQUIRE(engine);
     Driver driver(**engine, [](const std::string&, int sample) { return steady(3, sample); });
