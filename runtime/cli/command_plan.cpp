@@ -1,5 +1,5 @@
 // allot plan: what would change if this policy took the place of the active one?
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -10,6 +10,7 @@
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/run_folder.h"
+#include "runtime/cli/terminal_text.h"
 #include "runtime/engine/active_policy.h"
 #include "runtime/engine/settings_record.h"
 #include "runtime/engine/swap_files.h"
@@ -68,43 +69,47 @@ Json document(const Compared& compared) {
 }
 
 // What becomes of the rest, and what stands in the way.
-void print_swap(const Json& json) {
+std::string swap_words(const Json& json) {
+  std::string text;
   const auto list = [](const Json& names) {
-    std::string text;
-    for (const Json& name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
-    return text;
+    std::string listed;
+    for (const Json& name : names) listed += (listed.empty() ? "" : ", ") + name.get<std::string>();
+    return listed;
   };
   const Json& state = json["state"];
   for (const auto& [member, word] : {std::pair("migrated", "migrated"), std::pair("started", "begun anew"), std::pair("dropped", "dropped")}) {
-    if (!state[member].empty()) fmt::print("state {}: {}\n", word, list(state[member]));
+    if (!state[member].empty()) text += fmt::format("state {}: {}\n", word, list(state[member]));
   }
-  for (const Json& budget : json["budgets"]) fmt::print("budget: {}\n", budget.get<std::string>());
-  if (!json["handlers_gone"].empty()) fmt::print("not asked any more: {}\n", list(json["handlers_gone"]));
+  for (const Json& budget : json["budgets"]) text += fmt::format("budget: {}\n", budget.get<std::string>());
+  if (!json["handlers_gone"].empty()) text += fmt::format("not asked any more: {}\n", list(json["handlers_gone"]));
   if (const auto waits = json["waits"].get<std::string>(); !waits.empty()) {
-    fmt::print("a swap would take over at the end of an iteration: {}\n", waits);
+    text += fmt::format("a swap would take over at the end of an iteration: {}\n", waits);
   }
   for (const Json& refusal : json["refused"]) {
-    fmt::print("a swap would be refused: {}\n", Error{refusal["reason"].get<std::string>(), refusal["help"].get<std::string>()}.text());
+    text += fmt::format("a swap would be refused: {}\n", Error{refusal["reason"].get<std::string>(), refusal["help"].get<std::string>()}.text());
   }
+  return text;
 }
 
-void print(const Json& json, std::size_t most) {
+std::string words(const Json& json, std::size_t most) {
+  std::string text;
   const auto hash = [&](const char* side) { return json.at(side).at("sha256").get<std::string>().substr(0, 12); };
-  fmt::print("{} {} -> {} {} on {}: {} of {} groups are decided otherwise\n", json["from"]["policy"].get<std::string>(), hash("from"),
+  text += fmt::format("{} {} -> {} {} on {}: {} of {} groups are decided otherwise\n", json["from"]["policy"].get<std::string>(), hash("from"),
              json["to"]["policy"].get<std::string>(), hash("to"), json["log"].get<std::string>(), json["changed"].get<int>(),
              json["groups"].get<int>());
-  for (const auto& [change, count] : json["counts"].items()) fmt::print("  {:<40} {:>5}\n", change, count.get<int>());
+  for (const auto& [change, count] : json["counts"].items()) text += fmt::format("  {:<40} {:>5}\n", change, count.get<int>());
   std::size_t told = 0;
   for (const Json& change : json["changes"]) {
     if (told++ == most) break;
     const Json& decided = change["after"]["rule"].get<std::string>().empty() ? change["before"] : change["after"];
     const std::string reason = decided["reason"].get<std::string>();
-    fmt::print("group {}: {} -> {}{}  [{}]\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
+    text += fmt::format("group {}: {} -> {}{}  [{}]\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
                change["after"]["fate"].get<std::string>(), reason.empty() ? "" : " because \"" + reason + "\"", decided["rule"].get<std::string>());
   }
-  if (json["changes"].size() > most) fmt::print("and {} more (--json tells of all)\n", json["changes"].size() - most);
-  print_swap(json);
-  for (const Json& note : json["notes"]) fmt::print("note: {}\n", note.get<std::string>());
+  if (json["changes"].size() > most) text += fmt::format("and {} more (--json tells of all)\n", json["changes"].size() - most);
+  text += swap_words(json);
+  for (const Json& note : json["notes"]) text += fmt::format("note: {}\n", note.get<std::string>());
+  return text;
 }
 
 Result<replay::Report> back_test(const engine::Policy& policy, std::shared_ptr<const lang::Program> program,
@@ -170,7 +175,7 @@ Exit plan(const PlanOptions& options) {
                                      "refused for them");
   }
   const Json json = document(compared);
-  options.json ? fmt::print("{}\n", json.dump(2)) : print(json, options.most);
+  options.json ? fmt::print("{}\n", json.dump(2)) : fmt::print("{}", lines_for_terminal(words(json, options.most)));
   return compared.outlook.refusals.empty() ? Exit::Good : Exit::Failed;
 }
 

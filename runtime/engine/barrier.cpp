@@ -81,6 +81,10 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
   }
+  if (iteration <= iteration_) {
+    return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
+                 fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
+  }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }

@@ -55,7 +55,7 @@ Result<Beat> who_serves(const fs::path& run) {
   return nobody(run, fmt::format("its process on {} gave no sign for {} s", beat->host, std::chrono::seconds(silence).count()));
 }
 
-Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds) {
+Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds, const std::atomic<bool>* interrupt) {
   const SwapFiles files(run);
   auto served = who_serves(run);
   if (!served) return served.error();
@@ -71,8 +71,10 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
     if (text) report = swap_report_from(*text);
     return report && report->outcome != SwapOutcome::Waiting;
   };
+  const auto interrupted = [&] { return interrupt != nullptr && interrupt->load(); };
   while (Clock::now() - began < std::chrono::duration<double>(seconds)) {
     if (look()) return *report;
+    if (interrupted()) break;
     std::this_thread::sleep_for(pause_between_looks);
     if (const auto beat = read_beat(files); beat && beat->count != count) {
       count = beat->count;
@@ -84,6 +86,9 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
   std::error_code ignored;
   fs::remove(files.request(id), ignored);
   if (look()) return *report;
+  if (interrupted()) {
+    return Error{"Interrupted: the request is taken back, unless the run has begun with it.", "`allot log RUN --kind swap` tells"};
+  }
   if (Clock::now() - last_beat > silence || !read_beat(files)) return nobody(run, "it ended before it answered");
   return Error{fmt::format("The run {} gave no answer within {:.4g} s; the request was taken back.", run.string(), seconds),
                "give it more time with --wait"};

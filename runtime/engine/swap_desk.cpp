@@ -21,6 +21,8 @@ constexpr auto pause_between_looks = 10ms;
 constexpr auto pause_between_beats = 1s;
 constexpr auto still = 1s;  // a watched file is as long as that before its text counts
 
+constexpr std::uintmax_t most_request_bytes = std::uintmax_t{64} << 20;  // a policy with all the files it names
+
 // What came of it stays as it is whatever becomes of the process.
 bool lasts(SwapOutcome outcome) { return outcome != SwapOutcome::Active && outcome != SwapOutcome::Canary && outcome != SwapOutcome::Waiting; }
 
@@ -29,6 +31,18 @@ std::string told(const SwapReport& report, const fs::path& file, bool missed) {
   if (report.outcome == SwapOutcome::Active) text += fmt::format(" as version {} ({})", report.version, report.to.substr(0, 12));
   if (!report.reason.empty()) text += ": " + report.reason;
   return text;
+}
+
+// None where there is no such file (any more). Whatever lies in the folder is read within bounds.
+std::optional<Result<SwapRequest>> read_request(const fs::path& file) {
+  std::error_code error;
+  const auto status = fs::status(file, error);
+  if (!fs::exists(status)) return std::nullopt;
+  const auto size = fs::is_regular_file(status) ? fs::file_size(file, error) : most_request_bytes + 1;
+  if (error) return std::nullopt;
+  if (size > most_request_bytes) return Error{fmt::format("The request is no file of {} bytes or less.", most_request_bytes), "ask again"};
+  const auto text = read_whole(file);
+  return text ? std::optional(swap_request_from(*text)) : std::nullopt;
 }
 
 }  // namespace
@@ -111,15 +125,14 @@ void SwapDesk::take_requests() {
       const std::lock_guard lock(mutex_);
       if (served_.contains(id)) continue;
     }
-    const auto text = read_whole(files_.request(id));
-    if (!text) continue;  // taken back
-    auto request = swap_request_from(*text);
-    if (request) {
-      serve(id, *std::move(request));
+    auto request = read_request(files_.request(id));
+    if (!request) continue;  // taken back
+    if (*request) {
+      serve(id, **std::move(request));
       continue;
     }
     SwapReport refused;
-    refused.reason = request.error().text();
+    refused.reason = request->error().text();
     const std::lock_guard lock(mutex_);
     served_[id].report = std::move(refused);
   }

@@ -7,6 +7,7 @@
 //   swap/watched.json          the file that is followed, and the text of it that was taken up last
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -59,7 +60,9 @@ std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
 // them, or no answer came in time; the request is then taken back.
-Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds);
+// `interrupt`: once it is true the request is taken back as well, if it is not under way already.
+Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds,
+                                const std::atomic<bool>* interrupt = nullptr);
 // What the run tells of itself; an error where nobody serves requests.
 Result<Beat> who_serves(const std::filesystem::path& run);
 

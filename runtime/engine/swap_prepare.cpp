@@ -20,7 +20,9 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
   std::map<std::string, std::string> parameters = given(*active.policy);
   if (request.back) {
     if (!active.before) {
-      return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
+      return Error{active.number == 0 ? "There is no version before the active one: this run was never swapped."
+                                      : "There is no version before the active one: every swap that is remembered was taken back.",
+                   "`allot log RUN --kind swap` tells of swaps; any of their files can be swapped in"};
     }
     if (!active.before->origin) {
       return Error{fmt::format("The text of the version before, {}, was not kept.", active.before->hash.substr(0, 12)),
