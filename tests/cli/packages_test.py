@@ -251,6 +251,21 @@ class Adding(Here):
         write(self.project, {"allot.toml": "dependencies = { }\n"})
         self.refused("add", "../gates", reason="cannot be changed for you")
 
+    def test_packages_that_are_added_at_once_are_all_there(self):
+        for fresh in (False, True):
+            names = [f"part{i}" for i in range(6)]
+            for name in names:
+                write(self.top / name, {"allot.toml": toml(name), f"{name}.allot": f"policy {name}\nfn few(n: rollouts) -> bool = n < 2\n"})
+            where = self.top / "fresh" if fresh else self.project
+            where.mkdir(exist_ok=True)
+            adding = [subprocess.Popen([ALLOT, "add", f"../{name}"], cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                      for name in names]
+            for process in adding:
+                out, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0, err + out)
+            listed = [package["name"] for package in self.good("list", "--json", cwd=where).json()]
+            self.assertEqual(sorted(listed), names)
+
     def test_a_folder_without_a_project_becomes_one(self):
         self.gates()
         shutil.rmtree(self.project)
@@ -299,6 +314,14 @@ class Bundles(Here):
         (linked / "x.allot").symlink_to("/etc/passwd")
         self.refused("pack", linked, reason="is a link")
         self.refused("add", linked, reason="is a link")
+
+    def test_nothing_but_a_file_is_replaced(self):
+        self.gates()
+        os.mkfifo(self.top / "pipe")
+        self.refused("pack", "../gates", "--out", "../pipe", reason="is no file that could be replaced", code=2)
+        self.assertTrue((self.top / "pipe").is_fifo())
+        for _ in range(2):
+            self.good("pack", "../gates", "--out", "../some.tar.zst")
 
     def test_hostile_bundles_are_refused(self):
         seen = set()
@@ -349,6 +372,15 @@ class Signatures(Here):
         self.gates(**how)
         self.good("pack", "../gates", "--out", self.top)
         return self.top / "gates-1.0.0.tar.zst"
+
+    def test_a_signature_that_stands_there_twice_is_one(self):
+        self.gates()
+        public = self.key("alice.key")
+        self.trust(public)
+        self.good("sign", "../gates", "--key", "../alice.key")
+        file = self.top / "gates" / "allot.signature"
+        file.write_text(2 * file.read_text())
+        self.assertRegex(self.good("add", "../gates").out, "signed by alice\n")
 
     def test_where_a_key_is_named_a_signature_is_needed(self):
         bundle = self.bundle()
@@ -527,6 +559,14 @@ class Repositories(Here):
         self.good("add", folder, "--git", "--rev", commit[:10], "--downgrade")
         self.assertIn(f'commit = "{commit}"', self.lock())
         self.refused("add", folder, "--git", "--rev", "v9", reason="v9")
+
+    def test_a_folder_may_be_named_from_where_one_stands(self):
+        folder = self.repository()
+        self.good("add", "../repo", "--git")
+        self.assertIn(f'git = "{folder.resolve()}"', (self.project / "allot.toml").read_text())
+        (self.project / "sub").mkdir()
+        self.good("add", "../../repo", "--git", cwd=self.project / "sub")
+        self.good("test", "p.allot")
 
     def test_nothing_of_a_repository_is_run(self):
         folder = self.repository()

@@ -180,6 +180,11 @@ class Swap(unittest.TestCase):
         self.assertEqual(allot("swap", "/nowhere", policy_file(gate(0.5))).code, 2)
         self.assertIn("no share", allot("swap", str(self.run), policy_file(gate(0.5)), "--canary", "110%").err)
         self.assertEqual(allot("rollback", str(self.run), "--state", "soon").code, 2)
+        for hash in ("", "1f0c22a", "gate.allot", "1f0c22ab" * 9):  # the first: a shell variable that is not set
+            for words in (["swap", str(self.run), policy_file(gate(0.5))], ["rollback", str(self.run)]):
+                told = allot(*words, "--expect", hash)
+                self.assertEqual(told.code, 2)
+                self.assertIn("no hash of a policy", told.err)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // Requests from other processes, and a file that is watched.
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -204,6 +205,38 @@ TEST_CASE("a run that ended without a word, and a damaged request") {
   CHECK(comes_true([&] { return fs::exists(files.answer("00-bad")) && !fs::exists(files.request("00-bad")); }));
   CHECK(swap_report_from(*read_whole(files.answer("00-bad")))->reason.find("damaged") != std::string::npos);
   CHECK(engine->active_version() == 0);
+}
+
+TEST_CASE("what lies among the requests is read within bounds") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  fs::create_symlink("/dev/zero", files.request("00-endless"));
+  fs::create_directory(files.request("01-folder"));
+  write(files.request("02-long"), "");
+  fs::resize_file(files.request("02-long"), std::uintmax_t{1} << 32);  // a hole: it takes no room
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  for (const char* const id : {"00-endless", "01-folder", "02-long"}) {
+    CHECK(comes_true([&] { return fs::exists(files.answer(id)) && !fs::exists(files.request(id)); }));
+    CHECK(swap_report_from(*read_whole(files.answer(id)))->reason.find("is no file of") != std::string::npos);
+  }
+  CHECK(ask_for_swap(folder.path, request_of(gate(1)), 20)->outcome == SwapOutcome::Active);
+}
+
+TEST_CASE("a request whose asker gives up is taken back before anybody serves it") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  // Alive by its process, this one, but nobody looks at requests.
+  REQUIRE(replace_file(files.alive(), to_text(Beat{host_name(), ::getpid(), 1, engine->policy_hash(), 0})));
+  const std::atomic<bool> interrupt = true;
+  const auto report = ask_for_swap(folder.path, request_of(gate(1)), 20, &interrupt);
+  REQUIRE_FALSE(report);
+  CHECK(report.error().what.find("Interrupted") != std::string::npos);
+  CHECK(fs::is_empty(files.requests()));
 }
 
 TEST_CASE("a watched file becomes the policy, a broken one is told and changes nothing") {
