@@ -13,28 +13,13 @@
 #include "runtime/engine/journal.h"
 #include "runtime/engine/json_text.h"
 #include "runtime/engine/policy_record.h"
+#include "runtime/engine/settings_record.h"
 
 namespace allot::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json settings_json(const Settings& settings) {
-  Json json;
-  json["seed"] = settings.seed;
-  json["slots"] = settings.slots;
-  json["group_size"] = settings.group_size;
-  json["turn_limit"] = settings.turn_limit;
-  json["tokens_per_turn"] = settings.tokens_per_turn;
-  json["shadow"] = settings.shadow;
-  json["holdout"] = settings.holdout;
-  json["pause_below"] = settings.pause_below ? Json(*settings.pause_below) : Json(nullptr);
-  json["stop_on_fault"] = settings.stop_on_fault;
-  json["has_raw_reward"] = settings.has_raw_reward;
-  const Abilities& host = settings.host;
-  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores, host.losses};
-  json["inputs"] = settings.inputs;
-  return json;
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
     if (!lock) return lock.error();
     engine->run_lock_ = *std::move(lock);
     if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
-    auto audit = Audit::open(settings, engine->policy_.get());
+    auto audit = Audit::open(complete, engine->policy_.get());
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
@@ -84,6 +84,10 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
+  }
+  if (iteration <= iteration_) {
+    return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
+                 fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
   }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();

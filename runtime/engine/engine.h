@@ -21,6 +21,8 @@ namespace allot::engine {
 
 struct Settings {
   std::filesystem::path policy;                   // a .allot file; empty: no policy, every point has its default
+  // Hash of a policy whose text the run folder keeps: it is taken from there, whatever `policy` says now.
+  std::string kept_policy;
   std::map<std::string, std::string> parameters;  // --set name=value
   InputValues inputs;                             // what the policy's `input`s are; input_file adds to them
   std::filesystem::path input_file;               // JSON, see read_inputs(); empty: none

@@ -10,6 +10,7 @@
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/swap_record.h"
 #include "runtime/engine/swap_state.h"
+#include "runtime/engine/vanishing.h"
 
 namespace allot::engine {
 namespace {
@@ -133,6 +134,11 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
     return Error{fmt::format("The active policy is {}, not {}: somebody swapped it meanwhile.", short_hash(active),
                              short_hash(request.expected)),
                  "look at what is active (`allot log RUN`), and ask again with its hash"};
+  }
+  if (!request.confirmed) {
+    if (const std::string why = looks_like_half(*swaps_.current->policy, *next.policy); !why.empty()) {
+      return Error{why, fmt::format("where it is whole and that is meant: allot swap {} {}", settings_.run_folder.string(), request.text.file)};
+    }
   }
   const StatePlan plan(swaps_.current->program(), next.program());
   // A state of then has the form of then.

@@ -10,7 +10,8 @@ import tempfile
 import time
 import unittest
 
-from program import ALLOT, allot
+from program import ALLOT, allot, policy_file
+from swap_test import rollout
 
 DRIVER = os.environ["RUN_DRIVER"]
 
@@ -113,9 +114,19 @@ class Audit(Journal):
         self.assertIn("reads of the record `ask`", replayed.out)
 
     def test_a_folder_that_is_no_run(self):
-        self.assertEqual(allot("audit", str(self.place)).code, 0)  # the run below it
+        for command in ("audit", "log"):
+            above = allot(command, str(self.place))  # some folder, not that of a run with its arms
+            self.assertEqual(above.code, 2)
+            self.assertIn(self.run_folder, above.err)
         empty = tempfile.mkdtemp(dir=self.place)
         self.assertEqual(allot("audit", empty).code, 2)
+
+    def test_a_run_with_arms(self):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, run / "seed-7" / "policy")
+        (run / "settings.json").write_text("{}")
+        for folder in (run, run / "seed-7", run / "seed-7" / "policy"):
+            self.assertEqual(allot("audit", str(folder)).code, 0)
 
 
 class Chain(unittest.TestCase):
@@ -239,6 +250,31 @@ class Replay(Journal):
         self.assertEqual(allot("replay").code, 2)
 
 
+class Plan(Journal):
+    def test_of_a_run_everything_that_stands_in_the_way_is_told(self):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, run)
+        lines = [rollout("g-1", sample, sample, turns=4) for sample in range(2)]
+        (run / "rollouts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        new = policy_file("policy late\nbudget 10 tokens per iteration, carry over\nstate belief: real per prompt = 0\n"
+                          "on turn 50 of group g { stop, drop }\non turn 60 of group g { stop, drop }\non finish of group g { train }\n")
+        told = allot("plan", new, "--on", str(run))
+        self.assertEqual(told.code, 1, told.err)
+        refusals = [line for line in told.out.splitlines() if line.startswith("a swap would be refused: ")]
+        self.assertEqual(len(refusals), 3, told.out)
+        self.assertRegex(told.out, r"would come at turn 50, but a rollout of this run has at most \d+ turns: it would never be asked")
+        self.assertIn("would come at turn 60", told.out)
+        self.assertIn("`belief` is real per prompt now and was beta per prompt", told.out)
+        self.assertIn("state dropped: seen", told.out)
+        self.assertIn("budget: 4000 rollouts per run -> none", told.out)
+        self.assertIn("budget: 2000 tokens per iteration, carry over -> 10 tokens per iteration, carry over", told.out)
+        self.assertIn("`on update of batch b`", told.out)
+        same = allot("plan", str(run / "policy.allot"), "--on", str(run), "--json")
+        self.assertEqual(same.code, 0, same.err)
+        plan = same.json()
+        self.assertEqual([plan[name] for name in ("refused", "budgets", "handlers_gone", "waits")], [[], [], [], ""])
+
+
 class Log(Journal):
     def test_filters(self):
         rows = [json.loads(line) for line in allot("log", self.run_folder, "--jsonl", "-").out.splitlines()]
@@ -265,6 +301,31 @@ class Log(Journal):
         for wrong in ("one", "abc", "-1"):
             self.assertNotEqual(allot("log", self.run_folder, "--version", wrong).code, 0)
         self.assertEqual(allot("log", self.run_folder, "--iteration", "9..2").code, 2)
+        for kind in kinds:
+            self.assertEqual(allot("log", self.run_folder, "--kind", kind).code, 0, kind)
+        for kind, told in (("decisoin", "did you mean decision?"), ("nope", "take_up"), ("", "no record is of the kind")):
+            wrong = allot("log", self.run_folder, "--kind", kind)
+            self.assertEqual(wrong.code, 2, kind)
+            self.assertIn(told, wrong.err)
+        for option in ("--sql", "--prompt", "--rule", "--iteration", "--version"):  # an unset shell variable
+            self.assertEqual(allot("log", self.run_folder, option, "").code, 2, option)
+
+    def test_data_cannot_move_the_cursor_nor_look_like_a_line_of_ours(self):
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        text = "a\x1b[2Jb\u202ec\x9bd\x7fe\rf\n   3  iteration: forged"
+        with (copy / "journal" / "000001.jsonl").open("a") as journal:
+            journal.write(sealed({"k": "note", "it": 7, "text": text}))
+            journal.write(sealed({"k": "evict", "it": 7, "prompt": "p\x1b[31m", "until": 0}))
+        words = allot("log", str(copy)).out
+        self.assertIn("a\\u{1b}[2Jb\\u{202e}c\\u{9b}d\\u{7f}e\\u{d}f\n", words)
+        self.assertIn("prompt p\\u{1b}[31m may be drawn again", words)
+        self.assertIn("forged", words)
+        self.assertFalse([line for line in words.splitlines() if line.startswith("   3  iteration: forged")])
+        table = allot("log", str(copy), "--sql", "select prompt from records where kind = 'evict' and prompt like 'p' || char(27) || '%'").out
+        self.assertIn("p\\u{1b}[31m", table)
+        for out in (words, table, allot("log", str(copy), "--all").out):
+            self.assertFalse(set(out) & set("\x1b\u202e\x9b\x7f\r"))
 
     def test_sql(self):
         answer = allot("log", self.run_folder, "--json", "--sql",

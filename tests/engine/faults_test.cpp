@@ -334,6 +334,14 @@ TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
   CHECK_FALSE(engine->end_iteration());  // a rollout still runs
   REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
   CHECK(engine->end_iteration());
+  const std::string state = engine->save_state();
+  for (const int backwards : {0, -1, -7}) CHECK(engine->begin_iteration(backwards, {"p"}).error().what.find("count up") != std::string::npos);
+  REQUIRE(engine->begin_iteration(4, {"p"}));  // some may be left out
+  REQUIRE(engine->ended({1, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
+  REQUIRE(engine->end_iteration());
+  CHECK_FALSE(engine->begin_iteration(3, {"p"}));
+  REQUIRE(engine->restore(state));
+  CHECK(engine->begin_iteration(1, {"p"}));  // the state of then goes on from then
 }
 
 TEST_CASE("fault 4: a gate on the shaped reward, where a raw one exists, is warned of with its place") {

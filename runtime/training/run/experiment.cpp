@@ -105,9 +105,11 @@ Result<ExperimentResult> Experiment::run() {
   return result_;
 }
 
-// A mistake in the policy is told before the warm-up costs anything.
+// A mistake in the policy is told before the warm-up costs anything. A file that is followed may be half edited by the
+// time of a resume, which goes on under what the run folder keeps.
 Result<void> Experiment::check_policy() {
   if (std::find(options_.arms.begin(), options_.arms.end(), "policy") == options_.arms.end()) return {};
+  if (options_.resume && follows_policy(options_)) return {};
   if (auto policy = engine::load_policy(options_.policy, {}); !policy) {
     failure_ = Failure::Run;
     return policy.error();
