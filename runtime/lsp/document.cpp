@@ -164,6 +164,10 @@ Json Document::outline() const {
   for (const auto& test : tree_->tests) {
     if (!test.title.empty()) add("test: " + test.title, Method, test.span, {test.span.begin, test.span.begin + 4});
   }
+  for (const auto& scenario : tree_->scenarios) {
+    if (scenario.title.empty()) continue;
+    add("scenario: " + scenario.title, Method, scenario.span, {scenario.span.begin, scenario.span.begin + 8});
+  }
   return list;
 }
 

@@ -139,6 +139,13 @@ class Log(Journal):
             self.assertNotEqual(allot("log", self.run_folder, "--version", wrong).code, 0)
         self.assertEqual(allot("log", self.run_folder, "--iteration", "9..2").code, 2)
 
+    def test_a_filter_that_fits_nothing_says_so(self):
+        answer = allot("log", self.run_folder, "--kind", "nope")
+        self.assertEqual((answer.code, answer.out), (0, ""))
+        self.assertIn("no record of the run is so; its records are of the kinds", answer.err)
+        self.assertIn("decision", answer.err)
+        self.assertIn("no record", allot("log", self.run_folder, "--rule", "9999").err)
+
     def test_sql(self):
         answer = allot("log", self.run_folder, "--json", "--sql",
                        "select count(*) as n, sum(changed) as changed from decisions where iteration < 4")

@@ -137,6 +137,20 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
         self.assertIn("rollouts", units)
         self.assertNotIn("clamp", units)
 
+    async def test_completion_while_a_bracket_is_open(self):
+        for head, here, elsewhere in [
+                ("on wave of group one { when one.", "hit_rate", "turn_count"),
+                ("on turn 5 of group one { when one.", "alive", "hit_rate"),           # rewards are not known yet
+                ("on size of batch all { start [8 for q in all.", "prompts", "hit_rate"),
+                ("on size of batch all { let n = all.", "budget", "hit_rate"),
+                ("on finish of group g { report x = sum(each.tokens for each in g.rollouts where each.", "alive", "hit_rate"),
+                ("on update of batch all { for each done in all.ended { report x = done.", "hit_rate", "slots")]:
+            await self.change("policy p\nhit when reward >= 1.0\n" + head)
+            labels = await self.labels(types.Position(2, len(head)))
+            self.assertIn(here, labels, head)
+            self.assertNotIn(elsewhere, labels, head)
+            self.assertNotIn("??", labels)
+
     async def test_definition_and_references(self):
         found = await self.client.text_document_definition_async(
             self.at(types.DefinitionParams, place(13, "threshold")))
@@ -189,6 +203,10 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
             types.DocumentSymbolParams(types.TextDocumentIdentifier(URI)))
         self.assertEqual([each.name for each in found],
                          ["threshold", "size", "on turn 10 of group g", "on wave of group g", "test: t"])
+        await self.change(TEXT + 'scenario "s" { iteration { group a: rewards 1 expect a is trained } }\n')
+        found = await self.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(types.TextDocumentIdentifier(URI)))
+        self.assertEqual(found[-1].name, "scenario: s")
 
     async def test_every_policy_of_stdlib_can_be_asked_everywhere(self):
         for path in sorted((SOURCE / "stdlib").glob("*.allot"))[:4]:
