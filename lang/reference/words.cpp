@@ -145,7 +145,7 @@ constexpr std::array rows{
     WordRow{Kind::Word, "maximizing", "allot BUDGET over x in XS, n in LO..HI maximizing F", "The sum of F over all x is largest."},
     WordRow{Kind::Word, "minimizing", "allot BUDGET over x in XS, n in LO..HI minimizing F", "The sum of F over all x is least."},
     WordRow{Kind::Word, "decay", "state NAME: real per prompt = INITIAL decay FACTOR",
-            "After each iteration the distance to the initial value is multiplied by the factor, 0..1."},
+            "At each barrier the distance to the initial value is multiplied by the factor, 0..1."},
     WordRow{Kind::Word, "per", "state NAME: TYPE per prompt = INITIAL", "Whose a state, an input or a budget is."},
     WordRow{Kind::Word, "of", "on POINT of SUBJECT VARIABLE", "Names the subject that a handler is asked about."},
     WordRow{Kind::Word, "by", "on resume of group g by KEYS", "What orders: deferred groups, prompts of `take`, groups of `replay`."},

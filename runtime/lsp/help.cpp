@@ -158,7 +158,11 @@ Json Document::hover(Position position) const {
   if (token == nullptr || token->kind != TokenKind::Word) return {};
   std::string text;
   const bool after_dot = index > 0 && tokens_[index - 1].text == ".";
-  if (const Symbol* symbol = after_dot ? nullptr : symbols_.at(token->span.begin)) {
+  if (const lang::tree::FunctionDecl* const imported = imported_at(position)) {
+    const Span whole{imported->name.span.begin, (*program_->tree)[imported->body].span.end};
+    text = fmt::format("{}\n*function of {}*", code("fn " + std::string(program_->source->text(whole))),
+                       program_->source->name(whole.begin));
+  } else if (const Symbol* symbol = after_dot ? nullptr : symbols_.at(token->span.begin)) {
     text = about(*symbol);
   } else {
     const std::string subject = after_dot ? subject_before(index - 1) : std::string();

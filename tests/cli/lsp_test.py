@@ -1,12 +1,13 @@
 """allot lsp, asked by the client of pygls over stdin and stdout, as an editor asks."""
 
 import asyncio
+import pathlib
 import unittest
 
 from lsprotocol import types
 from pygls.lsp.client import BaseLanguageClient
 
-from program import ALLOT, SOURCE
+from program import ALLOT, SOURCE, policy_file
 
 URI = "file:///early.allot"
 TEXT = """## Stops what repeats itself.
@@ -162,6 +163,19 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
                          [place(3, "threshold"), place(8, "threshold"), place(8, "threshold", nth=1),
                           place(13, "threshold"), place(17, "threshold")])
         self.assertEqual(uses[2].range.start.character, TEXT.splitlines()[8].rindex("threshold"))
+
+    async def test_a_function_of_another_file(self):
+        path = policy_file("policy p\nimport gates\non finish of group g { when gates.few(g.scored) then drop }\n"
+                           "# file gates.allot\npolicy gates\n\nfn few(n: rollouts) -> bool = n < 2\n")
+        uri = pathlib.Path(path).as_uri()
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(
+            types.TextDocumentItem(uri, "allot", 1, pathlib.Path(path).read_text())))
+        where = dict(text_document=types.TextDocumentIdentifier(uri), position=types.Position(2, 36))
+        told = await self.client.text_document_hover_async(types.HoverParams(**where))
+        self.assertIn("fn few(n: rollouts) -> bool = n < 2", told.contents.value)
+        found = await self.client.text_document_definition_async(types.DefinitionParams(**where))
+        self.assertEqual(found.uri, (pathlib.Path(path).parent / "gates.allot").as_uri())
+        self.assertEqual(found.range, types.Range(types.Position(2, 3), types.Position(2, 6)))
 
     async def test_names_are_not_confused_with_words_and_labels(self):
         uses = await self.client.text_document_references_async(self.at(
