@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "lang/limits.h"
@@ -122,6 +123,12 @@ void show_diagnostics(const PolicyFile& file) {
     fmt::print(stderr, "{}{}", text.substr(head), text.ends_with('\n') ? "" : "\n");
   }
   if (const int more = lang::hidden(file.diagnostics); more > 0) fmt::print(stderr, "and {} more\n", more);
+}
+
+void show_diagnostics(const PolicyFile& file, bool json) {
+  if (!json || file.program) return show_diagnostics(file);
+  const auto all = nlohmann::ordered_json::parse(lang::render_json(file.diagnostics, *file.source));
+  fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", all}}.dump(2));
 }
 
 }  // namespace allot::cli

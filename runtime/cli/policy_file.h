@@ -34,5 +34,7 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
 
 // All diagnostics on stderr, coloured where that is a terminal.
 void show_diagnostics(const PolicyFile& file);
+// The same for a command that answers in JSON: an object with the diagnostics on stdout where no program was read.
+void show_diagnostics(const PolicyFile& file, bool json);
 
 }  // namespace allot::cli

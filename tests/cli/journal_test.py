@@ -327,6 +327,13 @@ class Log(Journal):
         for out in (words, table, allot("log", str(copy), "--all").out):
             self.assertFalse(set(out) & set("\x1b\u202e\x9b\x7f\r"))
 
+    def test_a_filter_that_fits_nothing_says_so(self):
+        answer = allot("log", self.run_folder, "--kind", "nope")
+        self.assertEqual((answer.code, answer.out), (0, ""))
+        self.assertIn("no record of the run is so; its records are of the kinds", answer.err)
+        self.assertIn("decision", answer.err)
+        self.assertIn("no record", allot("log", self.run_folder, "--rule", "9999").err)
+
     def test_sql(self):
         answer = allot("log", self.run_folder, "--json", "--sql",
                        "select count(*) as n, sum(changed) as changed from decisions where iteration < 4")
