@@ -10,8 +10,8 @@
 
 namespace allot::trial {
 
-std::string trace_of(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
-                     const Answer& answer, const std::vector<std::string>& prompts, const std::vector<Cell>& parameters) {
+std::string values_of(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
+                      const std::vector<std::string>& prompts, const std::vector<Cell>& parameters) {
   std::string trace;
   for (std::size_t i = 0; i < handler.reads.size(); ++i) {
     const lang::ReadKey& key = handler.reads[i];
@@ -25,9 +25,11 @@ std::string trace_of(const lang::Program& program, const lang::Handler& handler,
     const Cell& value = parameters[static_cast<std::size_t>(node.index)];
     trace += fmt::format("{} = {}\n", parameter.name, lang::show(value, parameter.type));
   }
-  const Verdict verdict = resolve(program, handler, answer, prompts);
-  if (verdict.rule < 0) return trace + "no rule held\n";
-  return trace + fmt::format("{}: {}\n", verdict.where, describe(verdict));
+  return trace;
+}
+
+std::string answered_by(const Verdict& verdict) {
+  return verdict.rule < 0 ? "no rule held\n" : fmt::format("{}: {}\n", verdict.where, describe(verdict));
 }
 
 std::optional<Error> differ(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
@@ -41,8 +43,9 @@ std::optional<Error> differ(const lang::Program& program, const lang::Handler& h
                            describe(verdict)), "this is a mistake of allot: please report it with the policy"};
 }
 
-std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) {
+std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer, bool of_condition) {
   if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
+  if (of_condition) return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
   return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
                            engine::words(answer.outcome.fault)), ""};
 }

@@ -14,6 +14,7 @@
 #include "runtime/trial/answers.h"
 #include "runtime/trial/asked.h"
 #include "runtime/trial/condition.h"
+#include "runtime/trial/consistent.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
 #include "runtime/trial/scenario.h"
@@ -208,6 +209,7 @@ class Trial {
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    if (auto error = missing_input(program, handler)) return *error;
     if (!record.is_group() && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
     std::vector<std::string> prompts;
     Question question;
@@ -215,9 +217,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
-    trace = trace_of(program, handler, question.reads(), answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = why(program, handler, question.reads(), prompts, verdict);
+    if (!is_condition(program) && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
       other.prepare(program, handler);
@@ -226,8 +228,22 @@ class Trial {
       executables.native->decide(index, again.frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
+  }
+
+  // What the host would have refused to begin without.
+  std::optional<Error> missing_input(const lang::Program& program, const lang::Handler& handler) const {
+    if (is_condition(program)) return std::nullopt;
+    for (const std::int32_t index : engine::states_read(handler)) {
+      const lang::State& state = program.states[static_cast<std::size_t>(index)];
+      const bool given = std::any_of(given_states_.begin(), given_states_.end(), [&](const auto& each) {
+        return static_cast<std::int32_t>(each.first) == index;
+      });
+      if (!state.input || state.type.optional || given) continue;
+      return Error{fmt::format("The input `{}` is not given.", state.name), fmt::format("write `given {} = …`", state.name)};
+    }
+    return std::nullopt;
   }
 
   // The same of a pool, a batch, a rollout or a micro-batch.
@@ -240,9 +256,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
-    trace = trace_of(program, handler, asked->reads(), answer, asked->prompts(), parameters_);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = why(program, handler, asked->reads(), asked->prompts(), verdict);
+    if (verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
       Answer other;
@@ -250,7 +266,7 @@ class Trial {
       executables.native->decide(index, again->frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, asked->prompts())) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
   }
 
@@ -267,6 +283,8 @@ class Trial {
         write_state(group, state, value);
       }
       score_hits(group, run);
+      const engine::RunFacts of_policy{&program_, &parameters_, &ledger_, 0, 8, 0};
+      if (auto met = consistent(record, of_policy); !met) return met.error();
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
     } else {
       return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
@@ -274,6 +292,9 @@ class Trial {
     // A test happens in the first epoch, and its one group is of the one category there is.
     question.replace(handler, lang::Fact::Epoch, Cell::of(std::int64_t{0}));
     question.replace(handler, lang::Fact::GroupCategory, Cell::of(std::int64_t{0}));
+    // … and at least one wave is over where a group's rollouts have ended.
+    const bool waved = handler.point == Point::Wave || handler.point == Point::Finish || handler.point == Point::Resume;
+    if (waved && !is_condition(program)) question.replace(handler, lang::Fact::Wave, Cell::of(std::int64_t{std::max(1, wave_of(record))}));
     for (const auto& [fact, value] : record.facts) {
       if (fact == lang::Fact::GroupCategory) continue;
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
@@ -331,6 +352,14 @@ class Trial {
       const Cell hit = executables_.evaluator->hit(question.frame());
       if (hit.defined) rollout.hit = hit.truth();
     }
+  }
+
+  // The handler of a condition stands in no file: its places say nothing to people.
+  bool is_condition(const lang::Program& program) const { return &program != &program_; }
+
+  std::string why(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
+                  const std::vector<std::string>& prompts, const Verdict& verdict) const {
+    return values_of(program, handler, reads, prompts, parameters_) + (is_condition(program) ? "" : answered_by(verdict));
   }
 
   // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.
