@@ -9,6 +9,7 @@
 
 #include "compiler/executable.h"
 #include "lang/compose/library.h"
+#include "runtime/engine/judge.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
 #include "runtime/trial/asked.h"
