@@ -57,7 +57,7 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
     return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
   auto made = engine::Engine::create(settings);
   if (!made || !state) return made;
-  if (const auto restored = (*made)->restore(*state); !restored) return restored.error();
+  if (const auto restored = (*made)->restore_from(settings.run_folder); !restored) return restored.error();
   return made;
 }
 

@@ -82,7 +82,6 @@ std::string_view name(Fate fate) {
 struct Audit::Impl {
   std::optional<JournalWriter> journal;
   std::function<void(std::string)> use;  // where there is no journal
-  std::filesystem::path snapshot;        // replaced at every barrier
   EventLog events = {};
   // Answers that change nothing, in columns by version, handler and rule until the barrier.
   struct Rows {
@@ -126,7 +125,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   if (!journal) return journal.error();
   Audit audit;
   audit.keeps_events_ = settings.keep_events;
-  audit.impl_.reset(new Impl{*std::move(journal), {}, settings.run_folder / "state.json"});
+  audit.impl_.reset(new Impl{*std::move(journal), {}});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -134,7 +133,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
 Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy) {
   Audit audit;
   audit.keeps_events_ = settings.keep_events;
-  audit.impl_.reset(new Impl{std::nullopt, std::move(use), {}});
+  audit.impl_.reset(new Impl{std::nullopt, std::move(use)});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -358,7 +357,7 @@ void Audit::Impl::write_packed() {
   packed.clear();
 }
 
-Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
+Result<void> Audit::barrier(const IterationReport& report, Background::Task beside) {
   if (!on()) return {};
   impl_->write_packed();
   if (impl_->events.begun()) {
@@ -372,7 +371,9 @@ Result<void> Audit::barrier(const IterationReport& report, const std::string& st
   if (impl_->journal) text.member("sum", impl_->journal->sum());
   impl_->write();
   // One wait for the disk an iteration is the journal's; the state checks itself when it is read.
-  return impl_->journal ? impl_->journal->barrier(Replacement{impl_->snapshot, state}) : Result<void>();
+  return impl_->journal ? impl_->journal->barrier(std::move(beside)) : Result<void>();
 }
+
+Result<void> Audit::settle() { return on() && impl_->journal ? impl_->journal->settle() : Result<void>(); }
 
 }  // namespace allot::engine

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/engine/background.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/live_group.h"
@@ -67,8 +68,10 @@ class Audit {
   void note(int iteration, std::string_view text);
   // What `on loss of token` answered in this iteration; `version` is that of the batch.
   void losses(int iteration, int version, const LossTally& tally);
-  // Everything so far is on disk when this returns; `state` replaces the snapshot.
-  Result<void> barrier(const IterationReport& report, const std::string& state);
+  // Everything so far is on disk when this returns; `beside` is done behind the caller's back, once there is a run folder.
+  Result<void> barrier(const IterationReport& report, Background::Task beside);
+  // What is done there is done when this returns.
+  Result<void> settle();
 
  private:
   struct Impl;

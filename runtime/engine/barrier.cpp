@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/engine/background.h"
 #include "runtime/engine/live_engine.h"
-#include "runtime/engine/snapshot.h"
 #include "runtime/engine/stopwatch.h"
 #include "runtime/engine/versions_folder.h"
 
@@ -68,7 +68,8 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
-  engine->snapshot_ = std::make_shared<const std::string>(engine->make_snapshot());
+  if (!settings.run_folder.empty()) engine->files_ = std::make_shared<StateFiles>(settings.run_folder);
+  engine->head_ = std::make_shared<const HeadText>(engine->make_head());
   engine->publish();
   return engine;
 }
@@ -95,6 +96,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   tallies_ = {};
   messages_.clear();
   first_failure_.clear();
+  release_left();
   retired_.clear();
   enter(version_for_batch());
   for (Version* const version : versions_in_use()) version->judge.reset_counts();
@@ -134,6 +136,7 @@ std::vector<const LiveGroup*> LiveEngine::in_order() const {
 // groups: it is told of those itself.
 void LiveEngine::update_state() {
   store_.decay();
+  pool_.next_barrier();
   if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
     BatchFacts batch;
     for (const LiveGroup* group : in_order()) {
@@ -257,11 +260,14 @@ Result<IterationReport> LiveEngine::end_iteration() {
   if (auto error = never_asked()) return *error;
   if (judge_) {
     update_state();
+    store_.renew();
+    pool_.renew();
     keep_for_replay();
   }
   keep_states();
   add_messages(report);
   report.metrics = metrics(report);
+  release_left();
   in_iteration_ = false;
   unused_ = unused_of_offered();
   for (const auto& [number, group] : groups_) {
@@ -271,10 +277,18 @@ Result<IterationReport> LiveEngine::end_iteration() {
   keep_states();
   swaps_.since_barrier = false;
   enter(swaps_.current);
-  snapshot_ = std::make_shared<const std::string>(make_snapshot());
+  head_ = std::make_shared<const HeadText>(make_head());
   swaps_.saved = swaps_.current ? swaps_.current->number : 0;
   publish();
-  auto written = audit_.barrier(report, *snapshot_);
+  // What is remembered is written behind the caller's back, from a moment that the next barrier leaves as it is.
+  Background::Task beside;
+  if (files_) {
+    beside = [files = files_, taken = std::make_shared<const Snapshot>(snapshot())]() mutable -> std::optional<Error> {
+      const auto done = files->write(*std::exchange(taken, nullptr));
+      return done ? std::nullopt : std::optional(done.error());
+    };
+  }
+  auto written = audit_.barrier(report, std::move(beside));
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
@@ -320,7 +334,7 @@ std::optional<Error> LiveEngine::never_asked() {
   if (!judge_ || run_.asked || policy_->program().handlers.empty()) return std::nullopt;
   std::int64_t decisions = 0;
   for (const Version* const version : versions_in_use()) decisions += version->judge.counts().decisions();
-  const bool in_time = decisions > tallies_.late_questions || !retired_.empty();
+  const bool in_time = decisions > tallies_.late_questions || !counts_left().empty();
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;
   run_.asked = in_time;
@@ -405,7 +419,9 @@ void LiveEngine::add_messages(IterationReport& report) {
                                     tallies_.starts_cut, tallies_.budget_stops));
   }
   if (judge_) {
-    for (Version* const version : versions_in_use()) {
+    std::vector<Version*> versions = versions_in_use();
+    for (const auto& version : left_) versions.push_back(version.get());
+    for (Version* const version : versions) {
       for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
     }
     if (auto paused = settings_.shadow ? std::nullopt : trust_.review()) messages_.push_back(*std::move(paused));

@@ -112,6 +112,10 @@ class Engine {
   // One opaque, self-checking text; restore() of an engine with the same policy continues to the same decisions.
   virtual std::string save_state() const = 0;
   virtual Result<void> restore(const std::string& state) = 0;
+  // The same into a folder, which is there, and from it: of a large memory what has not changed since the last checkpoint
+  // is not written again. On disk when this returns; it goes where the folder goes.
+  virtual Result<void> save_state_in(const std::filesystem::path& folder);
+  virtual Result<void> restore_from(const std::filesystem::path& folder);
 
   // Puts another policy in the place of the active one. Everything is prepared on the calling thread while decisions go
   // on; then one pointer is exchanged between two events. Groups that run end under the version they were opened under.

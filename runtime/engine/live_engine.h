@@ -20,7 +20,9 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_mailbox.h"
 #include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
@@ -52,6 +54,8 @@ class LiveEngine final : public Engine {
   int replay_age() const override;
   std::string save_state() const override;
   Result<void> restore(const std::string& state) override;
+  Result<void> save_state_in(const std::filesystem::path& folder) override;
+  Result<void> restore_from(const std::filesystem::path& folder) override;
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
@@ -173,7 +177,9 @@ class LiveEngine final : public Engine {
   void warn_without_hits();
   void warn_shaped_gate();
   void add_messages(IterationReport& report);
-  std::string make_snapshot() const;
+  HeadText make_head() const;
+  Snapshot snapshot() const;
+  Result<void> go_on_from(ReadSnapshot read, std::string_view text);
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
@@ -188,6 +194,7 @@ class LiveEngine final : public Engine {
   Result<PreparedSwap> prepare(const SwapRequest& request, const ActivePolicy& active) const;
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
   Result<void> write_down(StateThen& state) const;
+  Result<StateStore> memory_of(const Replaced& replaced, const lang::Program& program) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
   // Under it.
   class Event;
@@ -206,14 +213,17 @@ class LiveEngine final : public Engine {
   std::shared_ptr<Version> version_for_batch() const;
   const std::shared_ptr<Version>& version_for_group(const std::string& prompt, int place, int round) const;
   void let_go(LiveGroup& group);
+  void leave_canary(std::shared_ptr<Version> next, SwapReport& report);
   void retire(std::shared_ptr<Version> version);
   void release(std::shared_ptr<Version> version);
+  void release_left();
+  std::map<std::string, double> counts_left() const;
   std::vector<std::shared_ptr<Version>> take_gone();
   void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
   void keep_states();
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
-  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration, const std::string& state);
+  Result<void> restore_versions(const SnapshotHead& read, std::string_view text);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
   const lang::Program& program_of(const LiveGroup& group) const;
@@ -233,6 +243,7 @@ class LiveEngine final : public Engine {
   int replay_age_ = 0;
   Swaps swaps_;
   std::map<std::string, double> retired_;  // metrics of versions that went in this iteration
+  std::vector<std::shared_ptr<Version>> left_;  // let go of in this iteration while somebody held them
   std::vector<std::shared_ptr<Version>> gone_;  // nobody asks them any more; freed without the lock
   Ledger ledger_;
   StateStore store_;
@@ -258,7 +269,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
-  std::shared_ptr<const std::string> snapshot_;
+  std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
+  std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one
   // The host's order of this iteration.
   std::shared_ptr<const std::vector<std::string>> offered_ = std::make_shared<const std::vector<std::string>>();
   std::vector<std::string> unused_;

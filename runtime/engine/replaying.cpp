@@ -76,9 +76,9 @@ class JournalVersions : public KeptVersions {
     if (found != policies_.end()) return read_policy_record(found->second);
     return Error{fmt::format("The journal does not hold version {} of the policy ({}).", number, hash.substr(0, 12)), ""};
   }
-  void keep_state(int number, std::shared_ptr<const std::string> snapshot) override { states_[number] = std::move(snapshot); }
+  void keep_state(int number, std::shared_ptr<const Snapshot> snapshot) override { states_[number] = std::move(snapshot); }
   std::shared_ptr<const std::string> state(int number) const override {
-    if (const auto found = states_.find(number); found != states_.end()) return found->second;
+    if (const auto found = states_.find(number); found != states_.end()) return std::make_shared<const std::string>(write(*found->second));
     // Replaced between two iterations by a process that ended before it could write of it.
     auto on_disk = kept_state(run_, number);
     return on_disk ? std::make_shared<const std::string>(*std::move(on_disk)) : nullptr;
@@ -87,7 +87,7 @@ class JournalVersions : public KeptVersions {
  private:
   std::filesystem::path run_;
   std::map<std::pair<int, std::string>, Json> policies_;
-  std::map<int, std::shared_ptr<const std::string>> states_;
+  std::map<int, std::shared_ptr<const Snapshot>> states_;
 };
 
 struct Recorded {

@@ -54,9 +54,11 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
   return std::make_shared<Version>(number, *std::move(policy));
 }
 
-// The version that was active, whatever the run began with.
-Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration,
-                                          const std::string& state) {
+// The version that was active, whatever the run began with. `text`: all of the state, where no barrier wrote it.
+Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_view text) {
+  const std::string& hash = read.policy_hash;
+  const SavedVersions& saved = read.versions;
+  const int next_iteration = read.iteration + 1;
   const std::string own = swaps_.current ? swaps_.current->hash() : "";
   const bool swapped = saved.number != 0;
   if (!swapped && hash != own) {
@@ -76,7 +78,7 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration, saved.since_barrier ? std::string_view(state) : "");
+  audit_.resumed(next_iteration, saved.since_barrier ? text : std::string_view());
   swaps_.waiting.reset();
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();

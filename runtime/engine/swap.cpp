@@ -186,7 +186,7 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
     audit_.version(report.iteration, next.number, prepared.record);
     swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
     swaps_.share = request.canary;
-    retire(std::exchange(swaps_.canary, std::move(prepared.version)));
+    leave_canary(std::move(prepared.version), report);
     report.outcome = SwapOutcome::Canary;
     report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
                                 swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
@@ -202,11 +202,7 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
   report.to = report.from;
   report.version = swaps_.current->number;
   const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
-  for (const auto& [number, group] : groups_) {
-    if (deferred_ == 0) break;
-    if (group->deferred && group->version == swaps_.canary) adopt(*group, swaps_.current, report);
-  }
-  retire(std::exchange(swaps_.canary, nullptr));
+  leave_canary(nullptr, report);
   return told;
 }
 

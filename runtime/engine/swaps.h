@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "runtime/engine/policy.h"
+#include "runtime/engine/state.h"
 #include "runtime/engine/swap.h"
 #include "runtime/engine/version.h"
 
 namespace allot::engine {
 
+struct Snapshot;
+
 // The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
 struct StateThen {
   int version = 0;  // that was replaced
-  std::shared_ptr<const std::string> snapshot;
+  std::shared_ptr<const Snapshot> snapshot;
   std::atomic<bool> on_disk = false;
 };
 
@@ -42,7 +45,7 @@ struct ActivePolicy {
 // All of a swap that takes time.
 struct PreparedSwap {
   std::shared_ptr<Version> version;          // null: the canary is taken back
-  std::shared_ptr<const std::string> then;   // a snapshot whose memory comes with it
+  std::shared_ptr<StateStore> then;          // memory that comes with it
   int back_to = -1;                          // number of the replaced version that this is
   std::string record;                        // of the policy, for the journal; empty without one
   std::shared_ptr<StateThen> left;           // once it is carried out: the state as of now

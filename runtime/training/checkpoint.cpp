@@ -29,7 +29,7 @@ Result<void> write_parts(const std::filesystem::path& folder, const Trainer& tra
 }  // namespace
 
 Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer& trainer, const Tokenizer& tokenizer,
-                              const TrainingState& state) {
+                              const TrainingState& state, const AddToCheckpoint& add) {
   const std::filesystem::path temporary = folder.string() + ".tmp-" + std::to_string(::getpid());
   std::error_code problem;
   std::filesystem::remove_all(temporary, problem);
@@ -38,6 +38,7 @@ Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer
     return Error{"cannot make the folder " + temporary.string() + ": " + problem.message(),
                  "check that the place exists, may be written to and has space"};
   auto written = write_parts(temporary, trainer, tokenizer, state);
+  if (written && add) written = add(temporary);
   if (written) written = replace_folder(temporary, folder);
   if (!written) std::filesystem::remove_all(temporary, problem);
   return written;

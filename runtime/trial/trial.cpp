@@ -12,7 +12,9 @@
 #include "runtime/engine/judge.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
+#include "runtime/trial/answers.h"
 #include "runtime/trial/asked.h"
+#include "runtime/trial/condition.h"
 #include "runtime/trial/consistent.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
@@ -21,10 +23,7 @@
 namespace allot::trial {
 namespace {
 
-using engine::Answer;
 using engine::Question;
-using engine::Verdict;
-using lang::Cell;
 using lang::Point;
 namespace tree = lang::tree;
 
@@ -220,7 +219,8 @@ class Trial {
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
     const Verdict verdict = resolve(program, handler, answer, prompts);
-    trace = values_of(program, handler, question.reads(), prompts) + answered_by(program, verdict);
+    trace = values_of(program, handler, question.reads(), prompts, parameters_);
+    if (!is_condition(program)) trace += answered_by(verdict);
     if (!is_condition(program) && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
@@ -230,7 +230,7 @@ class Trial {
       executables.native->decide(index, again.frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault_of(program, handler, answer)) return *error;
     return verdict;
   }
 
@@ -259,7 +259,7 @@ class Trial {
     answer.prepare(program, handler);
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
-    trace = values_of(program, handler, asked->reads(), asked->prompts()) + answered_by(program, verdict);
+    trace = values_of(program, handler, asked->reads(), asked->prompts(), parameters_) + answered_by(verdict);
     if (verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
@@ -272,23 +272,13 @@ class Trial {
     return verdict;
   }
 
-  static std::optional<Error> differ(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
-                                     const Verdict& verdict, const Answer& other,
-                                     const std::vector<std::string>& prompts) {
-    const Verdict native = resolve(program, handler, other, prompts);
-    const bool same = answer.holes() == other.holes() && answer.outcome.rule == other.outcome.rule &&
-                      answer.outcome.fault == other.outcome.fault && describe(verdict) == describe(native) &&
-                      verdict.subset == native.subset && verdict.stopped == native.stopped && same_answer(verdict, native);
-    if (same) return std::nullopt;
-    return Error{fmt::format("the machine code answers `{}` where the evaluator answers `{}`", describe(native),
-                             describe(verdict)), "this is a mistake of allot: please report it with the policy"};
-  }
+  // The handler of a condition stands in no file: its places say nothing to people.
+  bool is_condition(const lang::Program& program) const { return &program != &program_; }
 
-  std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) const {
+  std::optional<Error> fault_of(const lang::Program& program, const lang::Handler& handler, const Answer& answer) const {
+    if (!is_condition(program)) return fault(program, handler, answer);
     if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
-    if (is_condition(program)) return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
-    return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
-                             engine::words(answer.outcome.fault)), ""};
+    return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
   }
 
   std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
@@ -375,34 +365,6 @@ class Trial {
     }
   }
 
-  // The handler of a condition stands in no file: its places say nothing to people.
-  bool is_condition(const lang::Program& program) const { return &program != &program_; }
-
-  std::string answered_by(const lang::Program& program, const Verdict& verdict) const {
-    if (is_condition(program)) return "";
-    if (verdict.rule < 0) return "no rule held\n";
-    return fmt::format("{}: {}\n", verdict.where, describe(verdict));
-  }
-
-  // One line a fact and a parameter that the handler looks at.
-  std::string values_of(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
-                        const std::vector<std::string>& prompts) const {
-    std::string trace;
-    for (std::size_t i = 0; i < handler.reads.size(); ++i) {
-      const lang::ReadKey& key = handler.reads[i];
-      const bool prompt = key.type.base == lang::Base::Prompt;
-      trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(reads[i], key.type));
-    }
-    std::set<std::int32_t> shown;
-    for (const lang::Node& node : handler.nodes) {
-      if (node.op != lang::Op::Parameter || !shown.insert(node.index).second) continue;
-      const lang::Parameter& parameter = program.parameters[static_cast<std::size_t>(node.index)];
-      const Cell& value = parameters_[static_cast<std::size_t>(node.index)];
-      trace += fmt::format("{} = {}\n", parameter.name, lang::show(value, parameter.type));
-    }
-    return trace;
-  }
-
   // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.
   std::optional<Error> check_condition(const tree::Expect& expect, ExpectReport& report) {
     report.expected = "true";
@@ -411,7 +373,7 @@ class Trial {
     if (record == records_.end()) return Error{"A condition is about a group: write `given g = group { … }`.", ""};
     lang::Diagnostics diagnostics;
     auto source = std::make_shared<const lang::Source>(program_.source->name(),
-                                                       condition_text() + condition_handler(expect, record->first));
+                                                       condition_source(program_, expect, record->first));
     const auto checked = lang::check(source, diagnostics, program_.library);
     if (!checked || diagnostics.has_errors()) {
       return Error{"the condition cannot be checked:\n" + lang::render_all(diagnostics, *source), ""};
@@ -424,32 +386,6 @@ class Trial {
     report.passed = verdict->group == lang::GroupField::Drop;
     report.got = report.passed ? "true" : "false";
     return std::nullopt;
-  }
-
-  static constexpr int condition_wave = 100'003;  // no group has so many
-  static constexpr std::string_view expect_word = "expect";
-
-  // The policy; of a composition what a condition may need of it: the members would answer as well.
-  std::string condition_text() const {
-    if (program_.tree->members.empty()) return std::string(program_.source->file_text(0));
-    const std::string hit = program_.hit ? std::string(program_.source->text(program_.hit->span)) : "";
-    return "policy " + program_.name + "\n" + hit + "\n";
-  }
-
-  std::string condition_handler(const tree::Expect& expect, const std::string& group) const {
-    std::string lets;
-    for (const tree::Handler& handler : program_.tree->handlers) {
-      if (handler.variable.text != group || handler.subject != "group" || !lets.empty()) continue;
-      for (const tree::Statement& statement : handler.statements) {
-        if (statement.kind != tree::StatementKind::Let) continue;
-        lets += "  " + std::string(program_.source->text(statement.span)) + "\n";
-      }
-    }
-    // The span of an expression leaves out brackets around its first operand; that of the statement does not.
-    std::string_view condition = program_.source->text(expect.span);
-    if (condition.starts_with(expect_word)) condition.remove_prefix(expect_word.size());
-    return fmt::format("\non wave {} of group {} {{\n{}  when ({}) then drop\n  otherwise train\n}}\n", condition_wave,
-                       group, lets, condition);
   }
 
   const lang::Program& program_;

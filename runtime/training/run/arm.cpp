@@ -339,13 +339,18 @@ Result<void> Arm::save() {
   state.iteration = iteration_;
   state.record = nlohmann::json{{"tally", training::save(tally_)},
                                 {"pool", pool_.save()},
-                                {"engine", engine_->save_state()},
                                 {"waiting", training::save(waiting_)},
                                 {"stored", training::save(stored_)},
                                 {"owed_stops", owed_stops_},
                                 {"last_stops", last_stops_}}
                      .dump();
-  auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state);
+  const auto add_engine = [&](const std::filesystem::path& folder) -> Result<void> {
+    std::error_code problem;
+    std::filesystem::create_directory(folder / "engine", problem);
+    if (problem) return Error{"cannot make the folder " + (folder / "engine").string() + ": " + problem.message(), ""};
+    return engine_->save_state_in(folder / "engine");
+  };
+  auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state, add_engine);
   if (written && desk_) desk_->saved(version);
   return written;
 }
@@ -366,7 +371,9 @@ Result<void> Arm::load() {
     last_stops_ = record.at("last_stops");
     waiting_ = restore_rollouts(record.at("waiting"));
     stored_ = restore_groups(record.at("stored"));
-    return engine_->restore(record.at("engine").get<std::string>());
+    // An older program kept the engine's state in the record.
+    return record.contains("engine") ? engine_->restore(record.at("engine").get<std::string>())
+                                     : engine_->restore_from(folder_.path() / "checkpoint" / "engine");
   } catch (const nlohmann::json::exception& problem) {
     return damaged(folder_.path() / "checkpoint" / "training.json", text, problem,
                    "put back a copy of the checkpoint folder, or start a new run");
