@@ -63,8 +63,11 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
   std::unique_ptr<LiveEngine> engine(new LiveEngine(complete, std::move(policy)));
   if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
+    auto lock = RunLock::take(settings.run_folder, "engine.lock");
+    if (!lock) return lock.error();
+    engine->run_lock_ = *std::move(lock);
     if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
-    auto audit = Audit::open(settings, engine->policy_.get());
+    auto audit = Audit::open(complete, engine->policy_.get());
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
@@ -82,9 +85,14 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
   }
+  if (iteration <= iteration_) {
+    return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
+                 fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
+  }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
+  gather();
   last_event_ = now();
   audit_.begun(prompts, event_time());
   iteration_ = iteration;
@@ -99,7 +107,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   release_left();
   retired_.clear();
   enter(version_for_batch());
-  for (Version* const version : versions_in_use()) version->judge.reset_counts();
+  for (Version* const version : versions_in_use()) version->reset_counts();
   ledger_.begin_iteration();
   int rounds = 1;
   if (policy_ && policy_->program().refill) {
@@ -254,6 +262,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
     return Error{fmt::format("Iteration {} cannot end: {} groups still have rollouts that run.", iteration_, open),
                  "report how each of them ended"};
   }
+  gather();
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
@@ -277,8 +286,9 @@ Result<IterationReport> LiveEngine::end_iteration() {
   keep_states();
   swaps_.since_barrier = false;
   enter(swaps_.current);
+  audit_.end(report);
   head_ = std::make_shared<const HeadText>(make_head());
-  swaps_.saved = swaps_.current ? swaps_.current->number : 0;
+  swaps_.saved = swaps_.next_number - 1;
   publish();
   // What is remembered is written behind the caller's back, from a moment that the next barrier leaves as it is.
   Background::Task beside;
@@ -288,7 +298,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
       return done ? std::nullopt : std::optional(done.error());
     };
   }
-  auto written = audit_.barrier(report, std::move(beside));
+  auto written = audit_.barrier(std::move(beside));
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
@@ -333,7 +343,7 @@ bool comes_late(Point point) {
 std::optional<Error> LiveEngine::never_asked() {
   if (!judge_ || run_.asked || policy_->program().handlers.empty()) return std::nullopt;
   std::int64_t decisions = 0;
-  for (const Version* const version : versions_in_use()) decisions += version->judge.counts().decisions();
+  for (const Version* const version : versions_in_use()) decisions += version->counts().decisions();
   const bool in_time = decisions > tallies_.late_questions || !counts_left().empty();
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;

@@ -13,6 +13,7 @@
 
 #include "runtime/engine/checked_line.h"
 #include "runtime/engine/disk.h"
+#include "runtime/engine/journal_chain.h"
 
 namespace allot::engine {
 namespace {
@@ -38,7 +39,10 @@ Result<JournalWriter> JournalWriter::open(const std::filesystem::path& folder) {
   const std::vector<std::filesystem::path> there = segments(folder);
   int next = 1;
   for (const auto& file : there) next = std::max(next, std::atoi(file.stem().c_str()) + 1);
+  auto sum = journal_sum(folder);
+  if (!sum) return sum.error();
   JournalWriter writer(folder, next);
+  writer.chain_.restart(*std::move(sum));
   auto opened = writer.open_segment();
   if (!opened) return opened.error();
   return writer;
@@ -57,6 +61,7 @@ JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   written_ = other.written_;
   buffer_ = std::move(other.buffer_);
   chain_ = std::move(other.chain_);
+  unwritten_ = std::move(other.unwritten_);
   behind_ = std::move(other.behind_);
   return *this;
 }
@@ -94,9 +99,11 @@ Result<void> JournalWriter::barrier(Background::Task beside) {
   if (!write_all(file_, buffer_)) {
     const Error error = cannot("write", file);
     // What was half written goes, so that the next try does not leave a broken line in the middle.
-    if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
+    (void)!::ftruncate(file_, static_cast<off_t>(written_));
+    unwritten_ = error;
     return error;
   }
+  unwritten_.reset();
   auto work = [descriptor = file_, file, beside = std::move(beside)]() -> std::optional<Error> {
     const bool synced = ::fdatasync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
     if (!synced) return cannot("write", file);

@@ -24,7 +24,7 @@ namespace allot::engine {
 
 class JournalWriter {
  public:
-  // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, …
+  // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, … Its lines continue their chain.
   static Result<JournalWriter> open(const std::filesystem::path& folder);
   ~JournalWriter();
   JournalWriter(JournalWriter&& other) noexcept;
@@ -32,14 +32,18 @@ class JournalWriter {
 
   // `record` is the text of one JSON object.
   void append(std::string record);
-  // Of all lines since this writer was opened; see LineChain.
+  // Of all lines of the journal so far, for the line that comes next.
   std::string sum() { return chain_.sum(); }
+  std::string sum_so_far() const { return chain_.sum_so_far(); }
+  int segment() const { return segment_; }  // to which the next line goes
   // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
   // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
   // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is done in the
   // background too: after the end of the process it may be one barrier behind the lines.
   Result<void> barrier(Background::Task beside = {});
   Result<void> settle();  // waits for the work in the background, and tells what went wrong there
+  // Why the lines of the last barrier could not be written, if they could not.
+  const std::optional<Error>& unwritten() const { return unwritten_; }
 
  private:
   JournalWriter(std::filesystem::path folder, int segment) : folder_(std::move(folder)), segment_(segment) {}
@@ -52,6 +56,7 @@ class JournalWriter {
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
   LineChain chain_;
+  std::optional<Error> unwritten_;
   std::unique_ptr<Background> behind_;  // syncs and replaces
 };
 

@@ -9,9 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "common/striped_mutex.h"
 #include "runtime/engine/audit.h"
 #include "runtime/engine/batch.h"
 #include "runtime/engine/engine.h"
@@ -20,6 +22,7 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
+#include "runtime/engine/run_lock.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/state.h"
 #include "runtime/engine/state_files.h"
@@ -63,7 +66,8 @@ class LiveEngine final : public Engine {
   int announce_swap() override;
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
-  int saved_version() const override;
+  int saved_change() const override;
+  bool carried_out(const std::string& request) const override;
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
@@ -88,19 +92,36 @@ class LiveEngine final : public Engine {
   using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
   // How often each rule answered in this iteration, or in the one that ended last; by handler. The policy is not null.
-  const std::vector<std::vector<std::int64_t>>& rules_fired() const { return judge_->counts().rules; }
+  std::vector<std::vector<std::int64_t>> rules_fired() const { return version_->counts().rules; }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
 
   // ---- events (live_engine.cpp)
   LiveGroup* running(RolloutRef ref);
-  void record_ending(LiveGroup& group, int sample, const Ending& ending);
+  void take_turn(LiveGroup& group, int sample, const Turn& turn);
+  void record_ending(LiveGroup& group, int sample, const Ending& ending, Judge* judge);
   Result<Orders> finish_event(Orders orders);
   double now() const;
   void charge_seconds();
   std::optional<double> event_time() const;
   bool any_runs();
+
+  // ---- events beside those of other groups (passing.cpp); none: it needs the whole engine, and nothing has happened
+  struct Asked {
+    int count = 0;               // of handlers
+    int handler = no_handler;    // one of them
+    int sample = -1;
+    int turn = 0;
+    std::optional<int> passed;   // `turn` points up to here are behind the group then
+  };
+  std::optional<Orders> pass_turn(RolloutRef ref, const Turn& turn);
+  std::optional<Orders> pass_ending(RolloutRef ref, const Ending& ending);
+  LiveGroup* may_pass(RolloutRef ref);
+  bool closes_beside() const;
+  Asked asked_after(const LiveGroup& group, int sample, const Turn& turn) const;
+  void add_turn_points(Asked& asked, const LiveGroup& group, int sample, bool goes_on) const;
+  void gather();
 
   // ---- decision points (deciding.cpp)
   void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
@@ -196,13 +217,18 @@ class LiveEngine final : public Engine {
   Result<void> write_down(StateThen& state) const;
   Result<StateStore> memory_of(const Replaced& replaced, const lang::Program& program) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
+  bool serve_beside();
   // Under it.
   class Event;
-  void take_posted();
+  bool concerns_openings(const PostedSwap& posted) const;
+  void carry_out(PostedSwap& posted);
+  enum class Posted { All, OfOpenings };
+  void take_posted(Posted which);
   void publish();
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
   void accept(int ticket);
+  void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
   std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);
@@ -230,6 +256,8 @@ class LiveEngine final : public Engine {
 
   RunFacts run_facts() const;
   RunFacts run_facts(const LiveGroup& group) const;
+  RunFacts settled_facts() const;
+  RunFacts settled_facts(const LiveGroup& group) const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
   Observer observer_;
@@ -281,31 +309,63 @@ class LiveEngine final : public Engine {
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   SwapMailbox mailbox_;
-  mutable std::mutex mutex_;
+  RunLock run_lock_;
+  // Shared for an event of one group that changes nothing else, with the group's own lock; alone for all others.
+  mutable StripedMutex mutex_;
+  // Of those who share it: the accounts, which an event changes in the order in which the journal tells of it.
+  std::mutex order_;
+  // … and what opens and closes groups: the batch, the table of groups, versions, what is counted of all of them.
+  std::mutex openings_;
 };
 
-// The engine's lock, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
-// after the lock, so that nobody else waits for that.
+// The engine for one event, alone; or, where that is enough, one group and all that opens and closes groups, while others
+// take turns. Swaps that were posted are carried out before it; versions that end in it are freed after the locks, so
+// that nobody else waits for that.
 class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
-  Event(LiveEngine& engine, std::unique_lock<std::mutex> lock) : engine_(engine), lock_(std::move(lock)) {
-    if (!engine_.mailbox_.waits()) return;
-    engine_.take_posted();
-    carried_out_ = true;
+  Event(LiveEngine& engine, std::unique_lock<StripedMutex> alone) : engine_(engine), alone_(std::move(alone)) { take_posted(Posted::All); }
+  Event(LiveEngine& engine, RolloutRef about) : engine_(engine), shared_(engine.mutex_) {
+    if (LiveGroup* const group = engine.closes_beside() ? engine.groups_.find_beside(about.group) : nullptr) {
+      own_ = std::unique_lock(group->own.mutex);
+      openings_ = std::unique_lock(engine.openings_);
+      order_ = std::unique_lock(engine.order_);
+      take_posted(Posted::OfOpenings);
+      if (!engine.mailbox_.waits()) return;
+      unlock();
+    } else {
+      shared_.unlock();
+    }
+    alone_ = std::unique_lock(engine.mutex_);
+    take_posted(Posted::All);
   }
   ~Event() {
     if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
-    lock_.unlock();
+    unlock();
     if (carried_out_) engine_.mailbox_.wake();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
  private:
+  void take_posted(Posted which) {
+    if (!engine_.mailbox_.waits()) return;
+    engine_.take_posted(which);
+    carried_out_ = true;
+  }
+  void unlock() {
+    if (order_) order_.unlock();
+    if (openings_) openings_.unlock();
+    if (own_) own_.unlock();
+    if (shared_) shared_.unlock();
+    if (alone_) alone_.unlock();
+  }
+
   LiveEngine& engine_;
-  std::unique_lock<std::mutex> lock_;
-  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the lock
+  std::unique_lock<StripedMutex> alone_;
+  std::shared_lock<StripedMutex> shared_;
+  std::unique_lock<std::mutex> own_, openings_, order_;
+  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the locks
   bool carried_out_ = false;
 };
 

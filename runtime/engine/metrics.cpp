@@ -187,7 +187,7 @@ void add_versions(Metrics& metrics, const std::vector<Version*>& versions, const
 
 void add_version_metrics(Metrics& metrics, const Version& version, Zeros zeros) {
   const std::string prefix = fmt::format("version/{}/", version.number);
-  const JudgeCounts& counts = version.judge.counts();
+  const JudgeCounts counts = version.counts();
   metrics[prefix + "decisions"] += static_cast<double>(counts.decisions());
   metrics[prefix + "faults"] += static_cast<double>(counts.faults + counts.hit_faults);
   add_policy(metrics, prefix, version.program(), counts, zeros);

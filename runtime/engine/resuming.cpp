@@ -55,13 +55,14 @@ HeadText LiveEngine::make_head() const {
     if (swaps_.canary && group->version == swaps_.canary) head.of_canary.insert(number);
   }
   for (const auto& [number, group] : stored_) head.stored.push_back(group.get());
-  head.accounts = ledger_.accounts();
+  head.accounts = ledger_.every_account();
   head.conservation = ledger_.conservation();
   head.ledger_begun = ledger_.begun();
   head.holdout_observed = trust_.observed();
   head.holdout_flat = trust_.flat();
   head.paused = trust_.paused();
   head.run = run_;
+  head.journal = audit_.mark();
   return write(head);
 }
 
@@ -113,7 +114,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   trust_.restore(read.holdout_observed, read.holdout_flat, read.paused);
   run_ = read.run;
   head_ = std::make_shared<const HeadText>(make_head());
-  swaps_.saved = read.versions.number;
+  swaps_.saved = read.versions.next_number - 1;
   publish();
   return {};
 }

@@ -24,6 +24,7 @@ SavedVersions LiveEngine::saved_versions() const {
   saved.since_barrier = swaps_.since_barrier;
   saved.parameters = parameters_of(*swaps_.current);
   if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
+  saved.carried_out = swaps_.carried_out;
   for (const Replaced& replaced : swaps_.before) {
     if (!replaced.origin) continue;
     saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters});
@@ -78,7 +79,8 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration, saved.since_barrier ? text : std::string_view());
+  auto resumed = audit_.resumed(next_iteration, read.journal, saved.since_barrier ? text : std::string_view());
+  if (!resumed) return resumed;
   swaps_.waiting.reset();
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
@@ -89,6 +91,7 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
     swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
+  swaps_.carried_out = saved.carried_out;
   swaps_.current = std::move(current);
   swaps_.canary = std::move(canary);
   if (swaps_.canary) {

@@ -97,7 +97,7 @@ void put(JsonText& text, const SavedVersions& versions) {
     const SavedVersions::Canary& canary = *versions.canary;
     text.value(canary.number).value(canary.hash).value(canary.parameters).value(canary.share);
   }
-  text.end_array().key("before").begin_array();
+  text.end_array().member("requests", versions.carried_out).key("before").begin_array();
   for (const SavedVersions::Before& before : versions.before) {
     text.begin_array().value(before.number).value(before.hash).value(before.parameters).end_array();
   }
@@ -116,10 +116,17 @@ SavedVersions read_versions(const Json& json) {
     versions.canary = {canary.at(0).get<int>(), canary.at(1).get<std::string>(), canary.at(2).get<Parameters>(),
                        canary.at(3).get<double>()};
   }
+  versions.carried_out = json.value("requests", std::vector<std::string>());
   for (const Json& before : json.at("before")) {
     versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>()});
   }
   return versions;
+}
+
+std::optional<JournalMark> read_mark(const Json& json) {
+  const auto mark = json.find("journal");
+  if (mark == json.end()) return std::nullopt;
+  return JournalMark{mark->at("segment").get<int>(), mark->at("sum").get<std::string>()};
 }
 
 Conservation read_conservation(const Json& json) {
@@ -149,6 +156,9 @@ HeadText write(const SnapshotHead& head) {
   JsonText text;
   text.begin_object().member("policy", head.policy_hash);
   text.member("iteration", head.iteration).member("next_group", head.next_group);
+  if (head.journal) {
+    text.key("journal").begin_object().member("segment", head.journal->segment).member("sum", head.journal->sum).end_object();
+  }
   text.key("run_state");
   put_cells(text, head.run_state);
   text.key("epoch").begin_array().value(head.epoch).value(head.passed).end_array();
@@ -247,6 +257,7 @@ ReadSnapshot read_head(const Json& json, const StatisticsPlan& plan) {
   snapshot.paused = json.at("paused").get<bool>();
   snapshot.run = read_run(json.at("run"));
   snapshot.versions = read_versions(json.at("versions"));
+  snapshot.journal = read_mark(json);
   for (const auto& [name, list] : {std::pair("waiting", &snapshot.waiting), std::pair("stored", &snapshot.stored)}) {
     for (const Json& group : json.at(name)) {
       snapshot.groups.push_back(std::make_unique<LiveGroup>(read_group(group, plan)));
@@ -295,6 +306,16 @@ Result<SavedPolicy> read_saved_policy(const std::string& text) {
     return SavedPolicy{json->at("policy").get<std::string>(), read_versions(json->at("versions")).parameters};
   } catch (const Json::exception&) {
     return damaged;
+  }
+}
+
+std::optional<JournalMark> read_saved_mark(const std::string& text) {
+  const auto json = read_sealed(text);
+  if (!json) return std::nullopt;
+  try {
+    return read_mark(*json);
+  } catch (const Json::exception&) {
+    return std::nullopt;
   }
 }
 

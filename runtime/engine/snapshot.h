@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/result.h"
+#include "runtime/engine/journal_chain.h"
 #include "runtime/engine/json_text.h"
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/live_group.h"
@@ -45,6 +47,7 @@ struct SnapshotHead {
   bool paused = false;
   RunTallies run;
   SavedVersions versions;
+  std::optional<JournalMark> journal;  // the end of the iteration; none without a run folder
 };
 
 // Groups change and a head is small, so it is a text at once.
@@ -100,5 +103,7 @@ struct SavedPolicy {
   std::map<std::string, std::string> parameters;
 };
 Result<SavedPolicy> read_saved_policy(const std::string& text);
+// On which end of an iteration it stands; none where it names none or is damaged.
+std::optional<JournalMark> read_saved_mark(const std::string& text);
 
 }  // namespace allot::engine

@@ -63,7 +63,7 @@ namespace {
 
 // Those that are not 0: there may be many versions.
 void add_left(std::map<std::string, double>& left, const Version& version) {
-  if (version.judge.counts().decisions() == 0) return;
+  if (version.counts().decisions() == 0) return;
   std::map<std::string, double> counts;
   add_version_metrics(counts, version, Zeros::LeftOut);
   for (const auto& [name, value] : counts) {
@@ -167,7 +167,7 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
-  ledger.restore(ledger_.accounts(), ledger_.conservation(), ledger_.begun());
+  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());
   ledger_ = std::move(ledger);
   return std::nullopt;
 }
@@ -199,7 +199,8 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   if (auto error = take_memory(prepared, report)) return error;
   const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);
-  report.version = next->number;
+  report.version = report.change = next->number;
+  remember(request.id);
   audit_.version(report.iteration, next->number, prepared.record);
   prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
@@ -218,7 +219,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
     enter(next);
     swaps_.since_barrier = true;
     head_ = std::make_shared<const HeadText>(make_head());
-    swaps_.saved = next->number;
+    swaps_.saved = swaps_.next_number - 1;
   }
   retire(std::move(old));
   return std::nullopt;

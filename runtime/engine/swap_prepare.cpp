@@ -20,7 +20,9 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
   std::map<std::string, std::string> parameters = given(*active.policy);
   if (request.back) {
     if (!active.before) {
-      return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
+      return Error{active.number == 0 ? "There is no version before the active one: this run was never swapped."
+                                      : "There is no version before the active one: every swap that is remembered was taken back.",
+                   "`allot log RUN --kind swap` tells of swaps; any of their files can be swapped in"};
     }
     if (!active.before->origin) {
       return Error{fmt::format("The text of the version before, {}, was not kept.", active.before->hash.substr(0, 12)),
@@ -42,11 +44,7 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
 Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::string>& prompts) const {
   const lang::Program& program = policy.program();
   if (auto fits = check_points(program, policy.parameters(), settings_.turn_limit, settings_.host); !fits) return fits;
-  InputValues supplied;  // what the policy before asked for and this one does not is no mistake
-  for (const lang::State& state : program.states) {
-    const auto given = settings_.inputs.find(state.name);
-    if (state.input && given != settings_.inputs.end()) supplied.insert(*given);
-  }
+  const InputValues supplied = declared_inputs(program, settings_.inputs);
   if (auto fits = check_inputs(program, supplied); !fits) return fits;
   return check_inputs(program, supplied, prompts);
 }

@@ -36,7 +36,7 @@ struct Replaced {
 struct ActivePolicy {
   std::shared_ptr<Policy> policy;            // null without one
   int number = 0;
-  int saved = 0;                             // what a resumed run would come back to
+  int saved = 0;                             // the latest change that a resumed run would know of
   bool has_canary = false;
   std::optional<Replaced> before;            // the latest
   std::shared_ptr<const std::vector<std::string>> prompts;  // offered in this iteration
@@ -62,7 +62,9 @@ struct Swaps {
   std::vector<Replaced> before;      // the latest last
   int next_number = 1;
   bool since_barrier = false;        // one was made that no barrier has written yet
-  int saved = 0;                     // number of `current` in the latest snapshot
+  int saved = 0;                     // the latest change (SwapReport) in the latest snapshot
+  static constexpr std::size_t most_remembered = 256;
+  std::vector<std::string> carried_out;  // ids of requests, the latest last
   int accepted = 0;                  // the latest ticket that was carried out or waits
   struct Waiting {
     SwapRequest request;
@@ -91,6 +93,7 @@ struct SavedVersions {
     std::map<std::string, std::string> parameters;
   };
   std::vector<Before> before;
+  std::vector<std::string> carried_out;
 };
 
 }  // namespace allot::engine

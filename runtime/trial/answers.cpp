@@ -43,8 +43,9 @@ std::optional<Error> differ(const lang::Program& program, const lang::Handler& h
                            describe(verdict)), "this is a mistake of allot: please report it with the policy"};
 }
 
-std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) {
+std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer, bool of_condition) {
   if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
+  if (of_condition) return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
   return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
                            engine::words(answer.outcome.fault)), ""};
 }

@@ -16,15 +16,15 @@ using engine::Answer;
 using engine::Verdict;
 using lang::Cell;
 
-// The facts that were read and the parameters that were used; a line each.
+// The facts that the handler looks at and the parameters that it uses; a line each.
 std::string values_of(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
                       const std::vector<std::string>& prompts, const std::vector<Cell>& parameters);
-// The rule that answered, where it stands, on a line.
+// The rule that answered, a line.
 std::string answered_by(const Verdict& verdict);
 // An error where machine code answers otherwise than the evaluator, in whatever.
 std::optional<Error> differ(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
                             const Verdict& verdict, const Answer& other, const std::vector<std::string>& prompts);
-// An error where the answer is a fault.
-std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer);
+// An error where the answer is a fault. The handler of a condition stands in no file, so its place is not told.
+std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer, bool of_condition);
 
 }  // namespace allot::trial

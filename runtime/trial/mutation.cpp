@@ -165,9 +165,7 @@ class Maker {
         break;
       case ExprKind::Call:
         if (const auto other = partner(swapped_functions, expr.text)) {
-          const auto length = static_cast<std::uint32_t>(expr.text.size());
-          replace({expr.span.begin, expr.span.begin + length}, *other,
-                  fmt::format("`{}` became `{}`", expr.text, *other));
+          if (const Token* const name = first_of(expr)) swap(*name, *other);
         }
         break;
       default:
@@ -178,7 +176,7 @@ class Maker {
   }
 
   void number(const tree::Expr& expr) {
-    const Token* const token = find_at(expr.span.begin);
+    const Token* const token = first_of(expr);
     if (token == nullptr || token->kind != TokenKind::Number) return;
     const std::string nudged = nudge(std::string(token->text));
     if (!nudged.empty()) swap(*token, nudged);
@@ -188,6 +186,14 @@ class Maker {
     const auto token = std::lower_bound(tokens_.begin(), tokens_.end(), begin,
                                         [](const Token& each, std::uint32_t at) { return each.span.begin < at; });
     return token != tokens_.end() && token->span.begin == begin ? &*token : nullptr;
+  }
+
+  // Behind the brackets that are around the whole.
+  const Token* first_of(const tree::Expr& expr) const {
+    const Token* token = find_at(expr.span.begin);
+    const Token* const end = tokens_.data() + tokens_.size();
+    while (token != nullptr && token != end && (token->text == "(" || token->kind == TokenKind::Comment)) ++token;
+    return token == end ? nullptr : token;
   }
 
   // An int by one; a real by half of it, downwards from 1 on, so that what is a probability stays one.
@@ -226,7 +232,7 @@ class Maker {
     if (const auto other = partner(swapped_operators, expr.op)) swap(*token, *other);
     if (expr.op != "??") return;
     const tree::Expr& fallback = tree_[expr.args[1]];
-    const Token* const literal = find_at(fallback.span.begin);
+    const Token* const literal = first_of(fallback);
     if (literal == nullptr || literal->kind != TokenKind::Number) return;
     seen_.insert(expr.args[1]);  // replaced here, not nudged too
     const bool zero = literal->text.find_first_not_of("0._") == std::string_view::npos;
@@ -247,7 +253,7 @@ class Maker {
 
   void unary(const tree::Expr& expr) {
     if (expr.op != "not") return;
-    const Token* const token = find_at(expr.span.begin);
+    const Token* const token = first_of(expr);
     if (token != nullptr) replace(token->span, "", "`not` was left out");
   }
 
@@ -262,18 +268,9 @@ class Maker {
     for (const tree::Statement& inner : each.body) statement(inner);
   }
 
-  // The condition's own brackets are not in its span, so it is taken from word to word.
   void never(const tree::Statement& rule) {
-    const Token* const when = find_at(rule.span.begin);
-    if (when == nullptr || when->text != "when") return;
-    const Token* then = nullptr;
-    for (std::uint32_t from = when->span.end; const Token* next = find("then", from, rule.verdict.span.begin);) {
-      then = next;
-      from = next->span.end;
-    }
-    if (then == nullptr) return;
-    const Span condition{when->span.end, then->span.begin};
-    replace(condition, fmt::format(" false and ({}) ", source_.text(condition)), "the condition never holds");
+    const Span condition = tree_[rule.condition].span;
+    replace(condition, fmt::format("false and ({})", source_.text(condition)), "the condition never holds");
   }
 
   void verdict(const tree::Verdict& verdict) {

@@ -100,7 +100,7 @@ class Scenario {
     engine_ = *std::move(engine);
     if (!pool_.empty()) {
       std::vector<engine::PoolPrompt> prompts;
-      for (const std::string& prompt : pool_) prompts.push_back({prompt, categories_[prompt], {}});
+      for (const std::string& prompt : pool_) prompts.push_back({prompt, categories_[prompt]});
       if (auto known = engine_->set_pool(std::move(prompts)); !known) return known;
     }
     engine_->observe([this](const engine::Decision& decision, const engine::LiveGroup& group, int turn) {
@@ -301,7 +301,7 @@ class Scenario {
 
   // Rules that answered in this iteration.
   void note_fired() {
-    const std::vector<std::vector<std::int64_t>>& rules = engine_->rules_fired();
+    const std::vector<std::vector<std::int64_t>> rules = engine_->rules_fired();
     for (std::size_t handler = 0; handler < rules.size(); ++handler) {
       for (std::size_t rule = 0; rule < rules[handler].size(); ++rule) {
         if (rules[handler][rule] > 0) fired_.emplace(static_cast<int>(handler), static_cast<int>(rule));

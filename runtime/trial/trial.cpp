@@ -219,8 +219,7 @@ class Trial {
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
     const Verdict verdict = resolve(program, handler, answer, prompts);
-    trace = values_of(program, handler, question.reads(), prompts, parameters_);
-    if (!is_condition(program)) trace += answered_by(verdict);
+    trace = why(program, handler, question.reads(), prompts, verdict);
     if (!is_condition(program) && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
@@ -230,7 +229,7 @@ class Trial {
       executables.native->decide(index, again.frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
-    if (auto error = fault_of(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
   }
 
@@ -259,7 +258,7 @@ class Trial {
     answer.prepare(program, handler);
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
-    trace = values_of(program, handler, asked->reads(), asked->prompts(), parameters_) + answered_by(verdict);
+    trace = why(program, handler, asked->reads(), asked->prompts(), verdict);
     if (verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
@@ -268,17 +267,8 @@ class Trial {
       executables.native->decide(index, again->frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, asked->prompts())) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
-  }
-
-  // The handler of a condition stands in no file: its places say nothing to people.
-  bool is_condition(const lang::Program& program) const { return &program != &program_; }
-
-  std::optional<Error> fault_of(const lang::Program& program, const lang::Handler& handler, const Answer& answer) const {
-    if (!is_condition(program)) return fault(program, handler, answer);
-    if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
-    return Error{fmt::format("fault: {}", engine::words(answer.outcome.fault)), ""};
   }
 
   std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
@@ -363,6 +353,14 @@ class Trial {
       const Cell hit = executables_.evaluator->hit(question.frame());
       if (hit.defined) rollout.hit = hit.truth();
     }
+  }
+
+  // The handler of a condition stands in no file: its places say nothing to people.
+  bool is_condition(const lang::Program& program) const { return &program != &program_; }
+
+  std::string why(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
+                  const std::vector<std::string>& prompts, const Verdict& verdict) const {
+    return values_of(program, handler, reads, prompts, parameters_) + (is_condition(program) ? "" : answered_by(verdict));
   }
 
   // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.

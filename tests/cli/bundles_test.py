@@ -51,6 +51,14 @@ class Bundles(Here):
         self.refused("pack", linked, reason="is a link")
         self.refused("add", linked, reason="is a link")
 
+    def test_nothing_but_a_file_is_replaced(self):
+        self.gates()
+        os.mkfifo(self.top / "pipe")
+        self.refused("pack", "../gates", "--out", "../pipe", reason="is no file that could be replaced", code=2)
+        self.assertTrue((self.top / "pipe").is_fifo())
+        for _ in range(2):
+            self.good("pack", "../gates", "--out", "../some.tar.zst")
+
     def test_hostile_bundles_are_refused(self):
         seen = set()
         bundle = self.top / "gates-1.0.0.tar.zst"
@@ -100,6 +108,15 @@ class Signatures(Here):
         self.gates(**how)
         self.good("pack", "../gates", "--out", self.top)
         return self.top / "gates-1.0.0.tar.zst"
+
+    def test_a_signature_that_stands_there_twice_is_one(self):
+        self.gates()
+        public = self.key("alice.key")
+        self.trust(public)
+        self.good("sign", "../gates", "--key", "../alice.key")
+        file = self.top / "gates" / "allot.signature"
+        file.write_text(2 * file.read_text())
+        self.assertRegex(self.good("add", "../gates").out, "signed by alice\n")
 
     def test_where_a_key_is_named_a_signature_is_needed(self):
         bundle = self.bundle()

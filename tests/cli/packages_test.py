@@ -177,6 +177,21 @@ class Adding(Here):
         write(self.project, {"allot.toml": "dependencies = { }\n"})
         self.refused("add", "../gates", reason="cannot be changed for you")
 
+    def test_packages_that_are_added_at_once_are_all_there(self):
+        for fresh in (False, True):
+            names = [f"part{i}" for i in range(6)]
+            for name in names:
+                write(self.top / name, {"allot.toml": toml(name), f"{name}.allot": f"policy {name}\nfn few(n: rollouts) -> bool = n < 2\n"})
+            where = self.top / "fresh" if fresh else self.project
+            where.mkdir(exist_ok=True)
+            adding = [subprocess.Popen([ALLOT, "add", f"../{name}"], cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                      for name in names]
+            for process in adding:
+                out, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0, err + out)
+            listed = [package["name"] for package in self.good("list", "--json", cwd=where).json()]
+            self.assertEqual(sorted(listed), names)
+
     def test_a_folder_without_a_project_becomes_one(self):
         self.gates()
         shutil.rmtree(self.project)

@@ -112,6 +112,14 @@ class Repositories(Here):
         self.assertIn(f'commit = "{commit}"', self.lock())
         self.refused("add", folder, "--git", "--rev", "v9", reason="v9")
 
+    def test_a_folder_may_be_named_from_where_one_stands(self):
+        folder = self.repository()
+        self.good("add", "../repo", "--git")
+        self.assertIn(f'git = "{folder.resolve()}"', (self.project / "allot.toml").read_text())
+        (self.project / "sub").mkdir()
+        self.good("add", "../../repo", "--git", cwd=self.project / "sub")
+        self.good("test", "p.allot")
+
     def test_nothing_of_a_repository_is_run(self):
         folder = self.repository()
         mark = self.top / "mark"

@@ -175,7 +175,7 @@ void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uin
   for (int iteration = from; iteration < to; ++iteration) {
     if (run.with_pool) {
       std::vector<PoolPrompt> pool;
-      for (const std::string& key : prompts(12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd", {}});
+      for (const std::string& key : prompts(12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd"});
       REQUIRE(engine->set_pool(pool));
     }
     Driver driver(*engine, course_of, order + static_cast<std::uint64_t>(iteration));

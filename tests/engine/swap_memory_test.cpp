@@ -86,7 +86,10 @@ TEST_CASE("rollback: the version before, with the state of now or of then") {
       CHECK(engine->policy_hash() == first);
       CHECK(engine->active_version() == 2);
       CHECK(engine->store().prompts() == (state == StateOf::Now ? now : then));
-      CHECK(engine->swap(back(state)).outcome == SwapOutcome::Refused);  // the first version has none before it
+      const SwapReport again = engine->swap(back(state));  // the first version has none before it
+      CHECK(again.outcome == SwapOutcome::Refused);
+      CHECK(again.reason.find("was taken back") != std::string::npos);
+      CHECK(engine_of(with_beta, settings(2, 2))->swap(back(state)).reason.find("never swapped") != std::string::npos);
       driver.run(2, prompts(2));
     }
   }

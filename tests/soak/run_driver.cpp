@@ -97,7 +97,7 @@ class Host {
     std::vector<PoolPrompt> pool;
     std::vector<std::string> order;
     for (int i = 0; i < prompt_count; ++i) {
-      pool.push_back({fmt::format("p{}", i), i % 2 == 0 ? "even" : "odd", {}});
+      pool.push_back({fmt::format("p{}", i), i % 2 == 0 ? "even" : "odd"});
       order.push_back(fmt::format("p{}", (next_ + i) % prompt_count));
     }
     if (auto set = engine_->set_pool(pool); !set) fail(set.error());

@@ -98,7 +98,7 @@ int main(int count, char** words) {
   settings.native = false;
   auto engine = demand(Engine::create(settings));
   std::vector<PoolPrompt> pool;
-  for (int i = 0; i < prompts; ++i) pool.push_back({fmt::format("prompt-{:08}", i), "", {}});
+  for (int i = 0; i < prompts; ++i) pool.push_back({fmt::format("prompt-{:08}", i), ""});
   const double before = mebibytes("VmRSS:");
   demand(engine->set_pool(pool));
   const double with_pool = mebibytes("VmRSS:");

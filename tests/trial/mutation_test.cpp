@@ -50,11 +50,11 @@ TEST_CASE("every change that can be thought of is listed once, with its place") 
   // Of line 6, the fallback of `??` is replaced and not nudged too; the message is left alone.
   CHECK(changes(trial::mutants(*program_of(policy))) ==
         std::vector<std::string>{"2:25 `2` became `3`",
-                                 "5:7 the condition never holds",
+                                 "5:8 the condition never holds",
                                  "5:17 `<` became `>`",
                                  "5:30 `drop` was left out",
                                  "5:34 `refill` was left out",
-                                 "6:7 the condition never holds",
+                                 "6:8 the condition never holds",
                                  "6:26 `?? 0.0` became `?? 1.0`",
                                  "6:31 `>` became `<`",
                                  "6:33 `0.8` became `0.4`",
