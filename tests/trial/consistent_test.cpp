@@ -125,15 +125,3 @@ test "as it is given" {
 }
 )");
 }
-
-TEST_CASE("what a failed condition shows are values, not places that no file has") {
-  const auto reports = run("policy p\non finish of group g { train }\n"
-                           "test \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect g.scored == 3\n"
-                           "  expect (g.reward_mean ?? 0) / (g.scored - 2 rollouts) * 1 rollouts > 0\n}\n");
-  REQUIRE(reports.size() == 1);
-  REQUIRE(reports[0].expects.size() == 2);
-  CHECK(reports[0].expects[0].got == "false");
-  CHECK(reports[0].expects[0].trace == "g.scored = 2\n");
-  CHECK(reports[0].expects[1].got.starts_with("fault: "));
-  CHECK(reports[0].expects[1].got.find(".allot:") == std::string::npos);
-}
