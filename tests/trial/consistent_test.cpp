@@ -12,7 +12,7 @@ namespace {
 
 // Why the group cannot be asked about; empty where it can.
 std::string refused(const std::string& record, const std::string& policy = "policy p\nhit when reward >= 1.0\n") {
-  const auto reports = run(policy + "on finish of group g { train because \"{g.hits} {g.scored} {g.started}\" }\n"
+  const auto reports = run(policy + "on finish of group g { train because \"{g.scored} {g.started}\" }\n"
                            "test \"t\" {\n  given g = group { " + record + " }\n  expect finish(g) is train\n}\n");
   REQUIRE(reports.size() == 1);
   REQUIRE(reports[0].error.empty());
@@ -70,6 +70,7 @@ TEST_CASE("counts fit together") {
 
 TEST_CASE("what follows from counts that are given alone") {
   passes(R"(policy p
+hit when reward >= 1.0
 on finish of group g { train because "{g.hits} {g.misses} {g.scored} of {g.started}, {g.hit_rate}" }
 test "hits" { given g = group { hits: 3 }  expect finish(g) because "3 0 3 of 3, 1" }
 test "both" { given g = group { hits: 3, misses: 1 }  expect finish(g) because "3 1 4 of 4, 0.75" }
