@@ -6,7 +6,7 @@
 
 #include "runtime/engine/inputs.h"
 #include "runtime/engine/points.h"
-#include "runtime/engine/snapshot.h"
+#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_state.h"
 #include "runtime/engine/vanishing.h"
 #include "runtime/engine/version.h"
@@ -35,13 +35,13 @@ void check_against(const Settings& settings, const Policy& next, std::vector<Err
 }
 
 // With what is remembered as of the snapshot: a `migrate` may meet a fault at one of its values.
-void check_memory(const ReadSnapshot& then, const StatePlan& plan, const Version& active, const Version& next,
+void check_memory(ReadSnapshot& then, const StatePlan& plan, const Version& active, const Version& next,
                   const std::optional<Settings>& settings, std::vector<Error>& refusals) {
   StateStore store(active.program());
-  store.restore(then.prompts, then.categories, then.run_state);
+  if (!then.give_memory(store)) return;  // of another form than its policy says: a resume tells
   if (auto carried = plan.carry(store); !carried) refusals.push_back(carried.error());
   const bool inputs_fit = settings && refusals.empty();
-  if (inputs_fit) add(refusals, check_inputs(next.program(), declared_inputs(next.program(), settings->inputs), keys(then.prompts)));
+  if (inputs_fit) add(refusals, check_inputs(next.program(), declared_inputs(next.program(), settings->inputs), keys(store.prompts())));
   const bool lacks = next.plan.observations && !active.plan.observations;
   const auto has_turns = [](const RolloutLog& rollout) { return rollout.turns() > 0; };
   for (const LiveGroup* const group : then.waiting) {
@@ -92,7 +92,7 @@ SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::share
     outlook.refusals.push_back({what, "add what is missing, or start a new run"});
   }
   std::vector<Account> accounts;
-  auto snapshot = run.snapshot ? read_snapshot(*run.snapshot, {}) : Result<ReadSnapshot>(Error{"", ""});
+  auto snapshot = run.folder ? read_state(*run.folder, {}) : Result<ReadSnapshot>(Error{"", ""});
   if (snapshot && snapshot->policy_hash == now.hash()) {
     accounts = snapshot->accounts;
     check_memory(*snapshot, plan, now, then, run.settings, outlook.refusals);

@@ -1,6 +1,7 @@
 // What a swap would meet, told beforehand: why it would be refused, what it would lose, and when it would take over.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace allot::engine {
 // As much of a run as is known.
 struct KnownRun {
   std::optional<Settings> settings;     // what it was started with
-  std::optional<std::string> snapshot;  // as of its last barrier (snapshot.h)
+  std::optional<std::filesystem::path> folder;  // with its state as of the last barrier
 };
 
 struct SwapOutlook {

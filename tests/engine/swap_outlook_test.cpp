@@ -140,16 +140,16 @@ TEST_CASE("every reason is told, and what a swap would change beside the decisio
 }
 
 TEST_CASE("a lower budget is told with what is spent of it") {
-  auto engine = LiveEngine::create([] {
-    Settings made = settings(2, 2, 12);
-    made.native = false;
-    return made;
-  }(), policy_of(first));
+  const Folder folder;
+  Settings made = settings(2, 2, 12);
+  made.native = false;
+  auto engine = LiveEngine::create(made, policy_of(first));
   REQUIRE(engine);
   Driver driver(**engine, [](const std::string&, int sample) { return steady(3, sample); });
   driver.run(0, prompts(2));
   // Four rollouts of three turns of ten tokens (bench.h).
-  const auto outlook = foresee_swap(policy_of(first), policy_of(with(first, "5000 tokens", "100 tokens")), {{}, (*engine)->save_state()});
+  REQUIRE((*engine)->save_state_in(folder.path));
+  const auto outlook = foresee_swap(policy_of(first), policy_of(with(first, "5000 tokens", "100 tokens")), {{}, folder.path});
   CHECK(outlook.budgets == std::vector<std::string>{"5000 tokens per run -> 100 tokens per run, 120 are spent"});
   CHECK(outlook.waits == "the budgets differ");
 }
