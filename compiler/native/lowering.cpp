@@ -11,7 +11,7 @@ using lang::Base;
 
 Lowering::Lowering(llvm::Module& module, const Request& request, const lang::Handler& handler)
     : module_(module), context_(module.getContext()), request_(request), handler_(handler), ir_(context_),
-      budget_(20'000 + 4 * handler.nodes.size()) {}
+      budget_(std::min<std::size_t>(20'000 + 4 * handler.nodes.size(), 40'000)) {}
 
 void Lowering::begin(const std::string& name) {
   llvm::Type* const pointer = ir_.getPtrTy();

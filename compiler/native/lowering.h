@@ -119,6 +119,7 @@ class Lowering {
   Operand mean(lang::NodeId id);
   Operand map(lang::NodeId id);
   Operand list(lang::NodeId id);
+  void copy_constants(const std::vector<lang::NodeId>& elements, llvm::Value* cells);
   // allot.cpp
   Operand present(lang::NodeId id, lang::NodeId whole);
   void inside_loop(const std::function<void()>& body);

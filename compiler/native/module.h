@@ -19,7 +19,5 @@ Result<std::unique_ptr<llvm::Module>> lower(const Request& request, llvm::Target
 // machine has.
 Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm::TargetMachine& machine,
                                                    llvm::LLVMContext& context, unsigned lanes);
-// The short list that pays for itself on handlers of a few dozen operations.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace allot::compiler::native

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "compiler/native/module.h"
+#include "compiler/native/passes.h"
 
 namespace allot::compiler::native {
 namespace {
@@ -97,19 +98,22 @@ Result<void> Session::start(const Request& request) {
   for (const Symbol& symbol : request.symbols) name(symbol.name, symbol.address);
   for (std::size_t i = 0; i < request.rows.size(); ++i)
     name("allot_builtin_" + std::string(request.rows[i].name), reinterpret_cast<void*>(request.functions[i]));
-  // What code generation may call unasked.
-  name("memcpy", reinterpret_cast<void*>(&std::memcpy));
-  name("memset", reinterpret_cast<void*>(&std::memset));
-  name("memmove", reinterpret_cast<void*>(&std::memmove));
+  // What code generation may call unasked; behind the prefix, what a sanitizer's pass makes of it. The runtime of gcc 12
+  // has no names of its own for them, since it watches those of the C library.
+  for (const std::string& prefix : {std::string(), watcher_prefix()}) {
+    name(prefix + "memcpy", reinterpret_cast<void*>(&std::memcpy));
+    name(prefix + "memset", reinterpret_cast<void*>(&std::memset));
+    name(prefix + "memmove", reinterpret_cast<void*>(&std::memmove));
+  }
   if (llvm::Error error = runtime_->define(llvm::orc::absoluteSymbols(std::move(names))))
     return failed("The compiler could not name its functions", std::move(error));
-#ifdef __SANITIZE_THREAD__
+  if (watcher_prefix().empty()) return {};
+  // The sanitizer's own functions are in the process.
   auto sanitizer = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       jit_->getDataLayout().getGlobalPrefix(),
-      [](const llvm::orc::SymbolStringPtr& symbol) { return (*symbol).starts_with("__tsan_"); });
+      [](const llvm::orc::SymbolStringPtr& symbol) { return (*symbol).starts_with(watcher_prefix()); });
   if (!sanitizer) return failed("The compiler does not find the sanitizer", sanitizer.takeError());
   runtime_->addGenerator(std::move(*sanitizer));
-#endif
   return {};
 }
 
@@ -151,6 +155,7 @@ Result<Session::Code> Session::compile_kernel(const Request& request) {
 Result<Session::Code> Session::link(const lang::Program& program, std::unique_ptr<llvm::Module> module,
                                     std::unique_ptr<llvm::LLVMContext> context,
                                     const std::vector<std::string>& names) {
+  watch(*module, *machine_);
   auto& session = jit_->getExecutionSession();
   llvm::orc::JITDylib& library =
       session.createBareJITDylib(program.name + "." + program.hash + "." + std::to_string(versions_++));
@@ -185,6 +190,7 @@ Result<std::string> Session::emit(const Request& request) {
   Result<std::unique_ptr<llvm::Module>> module = lower(request, *machine_, context);
   if (!module) return module.error();
   if (request.level == Optimize::Full) optimize(**module, *machine_);
+  watch(**module, *machine_);
   llvm::SmallString<4096> text;
   llvm::raw_svector_ostream stream(text);
   if (request.listing == Listing::Ir) {
