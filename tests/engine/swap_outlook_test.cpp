@@ -67,7 +67,7 @@ std::vector<Case> cases() {
       {first, ""},
       {with(first, "turn 2", "turn 3"), ""},
       {with(first, "turn 2", "turn 50"), "would never be asked"},
-      {with(first, "on finish", "on wave 1 of group g { defer at most 2 iterations }\non finish"), "defers groups"},
+      {with(first, "on finish", "on wave 1 of group g { defer at most 2 iterations }\non resume of group g by g.age { complete to 4 }\non finish"), "defers groups"},
       {with(first, "on finish", "on shape of group g { set advantages = g.advantages }\non finish"), "changes advantages"},
       {with(with(first, "int per prompt", "int per run"), "for each g in b.ended { remember seen[g.prompt] = seen[g.prompt] + 1 }",
             "remember seen = seen + 1"), "another scope"},
