@@ -1,5 +1,6 @@
 // allot log: what was decided in a run, told from its journal; filtered, followed, exported, or asked by SQL.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -12,10 +13,12 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 
 #include "lang/diagnostics.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/parquet.h"
 #include "runtime/cli/row_table.h"
@@ -79,10 +82,20 @@ Result<engine::RowFilter> filter_of(const LogOptions& options) {
 
 // Rows that are accepted, in order; what is damaged is told on stderr.
 Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, const engine::RowMaker::Use& use) {
+  bool none = true;
+  std::set<std::string> kinds;
   auto problems = engine::read_rows(folder, [&](const engine::RecordRow& row) {
-    if (filter.accepts(row)) use(row);
+    kinds.insert(row.kind);
+    if (!filter.accepts(row)) return;
+    none = false;
+    use(row);
   });
   if (!problems) return problems.error();
+  if (none && !kinds.empty()) {
+    const bool kind = filter.kind && !kinds.contains(*filter.kind);
+    fmt::print(stderr, "note: no record of the run is so{}\n",
+               kind ? fmt::format("; its records are of the kinds {}", fmt::join(kinds, ", ")) : "");
+  }
   fmt::print(stderr, "{}", lines_for_terminal(engine::tell_problems(*problems)));
   return {};
 }
@@ -132,7 +145,7 @@ Result<void> export_parquet(const fs::path& folder, const engine::RowFilter& fil
 
 std::string cell_text(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? lang::shown_in_line(value.get<std::string>()) : value.dump();
 }
 
 void print_table(const RowDatabase::Answer& answer) {

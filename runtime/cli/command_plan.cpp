@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/run_folder.h"
@@ -103,8 +104,8 @@ std::string words(const Json& json, std::size_t most) {
     if (told++ == most) break;
     const Json& decided = change["after"]["rule"].get<std::string>().empty() ? change["before"] : change["after"];
     const std::string reason = decided["reason"].get<std::string>();
-    text += fmt::format("group {}: {} -> {}{}  [{}]\n", change["group"].get<std::string>(), change["before"]["fate"].get<std::string>(),
-               change["after"]["fate"].get<std::string>(), reason.empty() ? "" : " because \"" + reason + "\"", decided["rule"].get<std::string>());
+    text += fmt::format("group {}: {} -> {}{}  [{}]\n", lang::shown_in_line(change["group"].get<std::string>()), change["before"]["fate"].get<std::string>(),
+               change["after"]["fate"].get<std::string>(), reason.empty() ? "" : " because \"" + lang::shown_in_line(reason) + "\"", decided["rule"].get<std::string>());
   }
   if (json["changes"].size() > most) text += fmt::format("and {} more (--json tells of all)\n", json["changes"].size() - most);
   text += swap_words(json);

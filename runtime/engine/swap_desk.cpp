@@ -56,7 +56,7 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", files.folder.string(), error.message()), ""};
   std::unique_ptr<SwapDesk> desk(new SwapDesk(engine, run));
   if (!watched.empty()) desk->watch(watched, resumed);
-  desk->saved_ = engine.saved_version();
+  desk->saved_ = engine.saved_change();
   desk->beat();
   desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
   return desk;
@@ -117,7 +117,8 @@ void SwapDesk::take_requests() {
   std::vector<std::string> ids;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(files_.requests(), ignored)) {
-    if (entry.path().extension() == ".json") ids.push_back(entry.path().stem().string());
+    const auto kind = entry.path().extension();
+    if (kind == ".json" || kind == ".taken") ids.push_back(entry.path().stem().string());
   }
   std::sort(ids.begin(), ids.end());
   for (const std::string& id : ids) {
@@ -125,8 +126,15 @@ void SwapDesk::take_requests() {
       const std::lock_guard lock(mutex_);
       if (served_.contains(id)) continue;
     }
-    auto request = read_request(files_.request(id));
-    if (!request) continue;  // taken back
+    // Who asked cannot take it back any more; where that was done already there is nothing to rename.
+    std::error_code failure;
+    fs::rename(files_.request(id), files_.taken(id), failure);
+    if (engine_.carried_out(id)) {  // before the run was resumed
+      fs::remove(files_.taken(id), ignored);
+      continue;
+    }
+    auto request = read_request(files_.taken(id));
+    if (!request) continue;
     if (*request) {
       serve(id, **std::move(request));
       continue;
@@ -140,6 +148,7 @@ void SwapDesk::take_requests() {
 
 void SwapDesk::serve(const std::string& id, SwapRequest request) {
   request.ticket = engine_.announce_swap();
+  request.id = id;
   {
     const std::lock_guard lock(mutex_);
     served_[id] = {};
@@ -211,20 +220,20 @@ void SwapDesk::clean_up() {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, served] : served_) {
       if (!served.told || served.report->outcome == SwapOutcome::Waiting) continue;
-      if (lasts(served.report->outcome) || served.report->version <= saved_) done.push_back(id);
+      if (lasts(served.report->outcome) || served.report->change <= saved_) done.push_back(id);
     }
   }
   for (const std::string& id : done) {
     std::error_code error;
-    fs::remove(files_.request(id), error);
+    fs::remove(files_.taken(id), error);
     const std::lock_guard lock(mutex_);
     if (!error) served_.erase(id);
   }
 }
 
-void SwapDesk::saved(int version) {
+void SwapDesk::saved(int change) {
   const std::lock_guard lock(mutex_);
-  saved_ = std::max(saved_, version);
+  saved_ = std::max(saved_, change);
 }
 
 std::vector<std::string> SwapDesk::take_messages() {

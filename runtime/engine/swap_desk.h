@@ -28,8 +28,8 @@ class SwapDesk {
   SwapDesk(const SwapDesk&) = delete;
   SwapDesk& operator=(const SwapDesk&) = delete;
 
-  // A resumed run would come back to this version: requests up to it need not be kept.
-  void saved(int version);
+  // A resumed run would know of this change (SwapReport): requests up to it need not be kept.
+  void saved(int change);
   // What was said of the watched file, a line each, since the last call.
   std::vector<std::string> take_messages();
 

@@ -73,6 +73,7 @@ std::string to_text(const SwapReport& report) {
                  {"from", report.from},
                  {"to", report.to},
                  {"version", report.version},
+                 {"change", report.change},
                  {"iteration", report.iteration},
                  {"by", report.by},
                  {"reason", report.reason},
@@ -92,6 +93,7 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
     report.from = json.at("from").get<std::string>();
     report.to = json.at("to").get<std::string>();
     report.version = json.at("version").get<int>();
+    report.change = json.value("change", report.version);
     report.iteration = json.at("iteration").get<int>();
     report.by = json.at("by").get<std::string>();
     report.reason = json.at("reason").get<std::string>();

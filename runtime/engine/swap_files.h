@@ -2,7 +2,8 @@
 // on any filesystem and over the end of either process.
 //
 //   swap/alive.json            who serves requests, with a number that grows while it does
-//   swap/requests/ID.json      a request; it goes once a resumed run would know of its outcome by itself
+//   swap/requests/ID.json      a request; who asked may take it back, until it is
+//   swap/requests/ID.taken     one that is carried out; it goes once a resumed run would know of its outcome by itself
 //   swap/answers/ID.json       its outcome
 //   swap/watched.json          the file that is followed, and the text of it that was taken up last
 #pragma once
@@ -24,6 +25,7 @@ struct SwapFiles {
   std::filesystem::path alive() const { return folder / "alive.json"; }
   std::filesystem::path requests() const { return folder / "requests"; }
   std::filesystem::path request(const std::string& id) const { return requests() / (id + ".json"); }
+  std::filesystem::path taken(const std::string& id) const { return requests() / (id + ".taken"); }
   std::filesystem::path watched() const { return folder / "watched.json"; }
   std::filesystem::path answer(const std::string& id) const { return folder / "answers" / (id + ".json"); }
 };
@@ -59,8 +61,9 @@ std::string fresh_request_id();
 std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
-// them, or no answer came in time; the request is then taken back.
-// `interrupt`: once it is true the request is taken back as well, if it is not under way already.
+// them, or no answer came in time; the request is then taken back, or where the run has it
+// already the error says so.
+// `interrupt`: once it is true no more is waited.
 Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds,
                                 const std::atomic<bool>* interrupt = nullptr);
 // What the run tells of itself; an error where nobody serves requests.

@@ -176,6 +176,73 @@ TEST_CASE("a request that was carried out and not yet saved comes again after th
   CHECK(comes_true([&] { return resumed->policy_hash() == report->to; }));
 }
 
+TEST_CASE("what a resumed run knows of is not carried out again: a swap, a canary, its end, a rollback") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const std::string first = engine->policy_hash();
+  std::vector<SwapRequest> requests(5);
+  requests[0] = request_of(gate(1));
+  requests[1] = request_of(gate(2));
+  requests[1].canary = 0.5;
+  requests[2].back = requests[3].back = StateOf::Now;  // the canary goes, then version 1
+  requests[4] = request_of(gate(3));
+  int carried_out = 0;
+  for (const SwapRequest& request : requests) {
+    {
+      auto desk = SwapDesk::open(*engine, folder.path, {});
+      REQUIRE(desk);
+      const auto report = ask_for_swap(folder.path, request, 5);
+      REQUIRE(report);
+      REQUIRE((report->outcome == SwapOutcome::Active || report->outcome == SwapOutcome::Canary));
+      CHECK(report->change == ++carried_out);
+      Driver(*engine, [](const std::string&, int sample) { return steady(1, sample % 2); }).run(carried_out, prompts(4));
+      desk->reset();  // killed after the checkpoint was written and before anybody cleaned up
+    }
+    const std::string state = engine->save_state(), active = engine->policy_hash();
+    engine.reset();
+    engine = engine_in(folder.path);
+    REQUIRE(engine->restore(state));
+    CHECK(engine->saved_change() == carried_out);
+    CHECK(engine->policy_hash() == active);
+    auto desk = SwapDesk::open(*engine, folder.path, {});
+    REQUIRE(desk);
+    CHECK(comes_true([&] { return fs::is_empty(folder.path / "swap" / "requests"); }));
+    desk->reset();
+    CHECK(engine->policy_hash() == active);
+    CHECK(engine->save_state() == state);
+  }
+  CHECK(engine->active_version() == 5);  // of 5 changes one was a canary, and its end took a number too
+}
+
+TEST_CASE("a request that the run has taken is not said to be taken back") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  int late = 0, taken_back = 0;
+  for (int i = 0; i < 40; ++i) {
+    const SwapRequest request = request_of(gate(i % 9 + 1));
+    const std::string before = engine->policy_hash();
+    const auto answer = ask_for_swap(folder.path, request, i % 8 * 0.004);
+    if (answer) continue;
+    const bool back = answer.error().what.find("was taken back") != std::string::npos;
+    if (!back) CHECK(answer.error().what.find("it will carry it out or refuse it") != std::string::npos);
+    const int version = engine->active_version();
+    if (back) {
+      std::this_thread::sleep_for(100ms);
+      CHECK(engine->active_version() == version);
+      ++taken_back;
+    } else {
+      ++late;
+      CHECK(comes_true([&] { return !fs::is_empty(folder.path / "swap" / "answers"); }));
+    }
+    CHECK(comes_true([&] { return std::none_of(fs::directory_iterator(files.requests()), {}, [](const auto& entry) { return entry.path().extension() == ".json"; }); }));
+    std::this_thread::sleep_for(60ms);
+  }
+  CHECK(late + taken_back > 5);
+}
+
 TEST_CASE("what is saved last, just before the end of the process, leaves no request behind") {
   for (int trial = 0; trial < 20; ++trial) {  // else the desk's next look takes it away, and the end has nothing to do
     const Folder folder;
