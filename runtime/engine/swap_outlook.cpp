@@ -38,7 +38,7 @@ void check_against(const Settings& settings, const Policy& next, std::vector<Err
 void check_memory(const ReadSnapshot& then, const StatePlan& plan, const Version& active, const Version& next,
                   const std::optional<Settings>& settings, std::vector<Error>& refusals) {
   StateStore store(active.program());
-  store.restore(then.prompts, then.categories, then.run_state);
+  if (!store.restore(then.prompts, then.categories, then.run_state)) return;  // the snapshot is of another program
   if (auto carried = plan.carry(store); !carried) refusals.push_back(carried.error());
   const bool inputs_fit = settings && refusals.empty();
   if (inputs_fit) add(refusals, check_inputs(next.program(), declared_inputs(next.program(), settings->inputs), keys(then.prompts)));
