@@ -9,14 +9,15 @@
 #include "common/result.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/swap.h"
 
 namespace allot::engine {
 
 // As much of a run as is known.
 struct KnownRun {
-  std::optional<Settings> settings;     // what it was started with
-  std::optional<std::string> snapshot;  // as of its last barrier (snapshot.h)
+  std::optional<Settings> settings;   // what it was started with
+  std::optional<ReadSnapshot> state;  // as of its last barrier
 };
 
 struct SwapOutlook {
@@ -29,6 +30,6 @@ struct SwapOutlook {
 
 // Parameters are bound in both. What only the moment of the swap decides is not in it: which version is expected, and
 // what is remembered since the snapshot.
-SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, const KnownRun& run);
+SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, KnownRun run);
 
 }  // namespace allot::engine
