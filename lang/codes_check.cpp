@@ -24,8 +24,8 @@ constexpr std::array table{
          "policy p\nfn min(a: real) -> real = a\non finish of group g { train }\n",
          "policy p\nfn least(a: real) -> real = a\non finish of group g { report x = least(0.5) }\n"},
     Code{"W0104", "a name that hides another",
-         "A local name is the same as one declared outside, or a name is that of a built-in function. It is allowed, and "
-         "easily misread.",
+         "A local name is the same as one declared outside, or a name is that of a built-in function, or one in the `hit` "
+         "condition hides a fact of the rollout. It is allowed, and easily misread.",
          "policy p\nparam size: rollouts = 8\non finish of group g {\n  let size = g.scored\n  when size < 2 then "
          "drop\n}\non wave of group g { complete to size }\n",
          "policy p\non finish of group g {\n  let known = g.scored\n  when known < 2 then drop\n}\n"},
@@ -285,12 +285,12 @@ constexpr std::array table{
          "policy p\nimport gates\nimport team.other\n"
          "on finish of group g { when gates.f(g.scored) and other.h(g.scored) then drop }\n"
          "# file gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 2\n"
-         "# file team.other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"
-         "# file team.gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 3\n",
+         "# file team/other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"
+         "# file team/gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 3\n",
          "policy p\nimport gates\nimport team.other\n"
          "on finish of group g { when gates.f(g.scored) and other.h(g.scored) then drop }\n"
          "# file gates.allot\npolicy gates\nfn f(n: rollouts) -> bool = n < 2\n"
-         "# file team.other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"},
+         "# file team/other.allot\npolicy other\nimport gates\nfn h(n: rollouts) -> bool = gates.f(n)\n"},
     Code{"E0605", "members that do not agree",
          "In a composition `hit`, `refill at most`, the tolerance of `flat` and the budget in one unit come from one "
          "member, or are equal in all that declare them.",
@@ -306,7 +306,8 @@ constexpr std::array table{
          "policy p\nparam at: turns = 10\non finish of group g { train }\n",
          "policy p\non finish of group g { train }\n"},
     Code{"W0502", "this never changes",
-         "A condition that is always true or always false, or a part of it that never matters.",
+         "A condition that is always true or always false, or a part of it that never matters; a `hit` condition that says "
+         "the same of every rollout.",
          "policy p\non finish of group g { when g.scored < 0 then drop }\n",
          "policy p\non finish of group g { when g.scored < 2 then drop }\n"},
     Code{"W0503", "a condition for the second time",

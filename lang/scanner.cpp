@@ -336,7 +336,7 @@ class Scanner {
     if (index + 1 < frames_.size()) {
       const auto at = frames_[index + 1].at;
       report("E0005", {at, at + 1}, "this hole has no `}` on its line", "the hole begins here",
-             "write `{{` for a brace in a message");
+             "add `}`; a brace in a message is written `{{`");
     } else {
       report("E0005", {string->at, string->at + 1}, "this string has no end on its line", "it begins here",
              "add `\"`, or write a line break as \\n");

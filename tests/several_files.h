@@ -1,6 +1,7 @@
 // Policies of several files in one text: lines `# file NAME.allot` begin the others, which the first may name.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -19,7 +20,9 @@ inline SeveralFiles several_files(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(mark)) {
-      into = &files.others[line.substr(mark.size(), line.find(".allot") - mark.size())];
+      std::string name = line.substr(mark.size(), line.find(".allot") - mark.size());
+      std::replace(name.begin(), name.end(), '/', '.');
+      into = &files.others[name];
     } else {
       *into += line + "\n";
     }

@@ -91,6 +91,57 @@ std::optional<Type> Expressions::unify(NodeId& a, NodeId& b, tree::ExprId left, 
   return result;
 }
 
+namespace {
+
+// `rollout` of what counts rollouts and nothing else, as people write it after 1; empty for any other unit.
+std::string singular(const Unit& unit) {
+  const std::string plural = to_text(unit);
+  return plural.find(' ') == std::string::npos && plural.ends_with('s') ? plural.substr(0, plural.size() - 1) : "";
+}
+
+}  // namespace
+
+// A fact met a name or a number of another unit: the fact of the same subject that counts what the other one does.
+std::string Expressions::another_fact(std::string_view code, tree::ExprId left, tree::ExprId right, const Type& a,
+                                      const Type& b) {
+  const auto literal = [&](tree::ExprId id) {
+    const tree::ExprKind kind = expr(id).kind;
+    return kind == tree::ExprKind::Name || kind == tree::ExprKind::Integer || kind == tree::ExprKind::Real;
+  };
+  const bool first = literal(right);
+  if (!first && !literal(left)) return {};
+  const tree::Expr& fact = expr(first ? left : right);
+  const Unit& wanted = first ? b.unit : a.unit;
+  const Binding* const owner = fact.kind == tree::ExprKind::Field ? subject(fact.args[0]) : nullptr;
+  if (!owner || wanted.plain()) return {};
+  for (const FactRow& row : fact_rows()) {
+    const bool counts = row.subject == owner->subject && !row.name.empty() && row.type.unit == wanted;
+    if (!counts || row.type.vector() || row.type.optional || !known_at(row, where_.point)) continue;
+    const std::string other = owner->name + "." + std::string(row.name);
+    const Span before{expr(left).span.begin, fact.span.begin};
+    const Span after{fact.span.end, expr(right).span.end};
+    return std::string(code == "E0214" ? "compare" : "say") + " `" +
+           (first ? other + " " + policy_.text(after) : policy_.text(before) + " " + other) + "`";
+  }
+  return {};
+}
+
+// What brings two counts together: so many of the one for each of the other.
+std::string Expressions::one_for_each(tree::ExprId left, tree::ExprId right, const Type& a, const Type& b) const {
+  const bool plain = a.unit.plain() || b.unit.plain();
+  const tree::ExprId counted = a.unit.plain() ? right : b.unit.plain() ? left : right;
+  const std::string unit = singular(a.unit.plain() ? b.unit : plain ? a.unit : b.unit);
+  const std::string other = singular(a.unit);
+  if (unit.empty() || (!plain && other.empty())) {
+    return plain ? "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`" : "";
+  }
+  const tree::ExprKind kind = expr(counted).kind;
+  const bool open = kind == tree::ExprKind::Binary || kind == tree::ExprKind::If || kind == tree::ExprKind::Allot;
+  const std::string count = (open ? "(" : "") + policy_.text(counted) + (open ? ")" : "");
+  if (plain) return "`" + count + " / 1 " + unit + "` is a plain number";
+  return "say how many " + other + "s count as one of the " + unit + "s: `" + count + " * (1 " + other + " / 1 " + unit + ")`";
+}
+
 // Both sides, where each was declared, and the smallest change that makes them meet.
 void Expressions::units_clash(std::string_view code, std::string_view words, const Type& a, const Type& b,
                               tree::ExprId left, tree::ExprId right) {
@@ -100,46 +151,17 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
     if (!binding) return "this is " + describe(defined(type));
     return quoted(e.text) + " is " + describe(defined(type)) + " (declared at " + policy_.place(binding->span) + ")";
   };
-  std::string help;
-  const auto suggest = [&](tree::ExprId fact, tree::ExprId other, const Type& wanted, const Type& found) {
-    const tree::Expr& f = expr(fact);
-    const tree::Expr& o = expr(other);
-    if (f.kind == tree::ExprKind::Field && o.kind != tree::ExprKind::Field) {
-      if (const Binding* const owner = subject(f.args[0])) {
-        for (const FactRow& row : fact_rows()) {
-          if (row.subject != owner->subject || row.name.empty() || !(row.type.unit == wanted.unit) ||
-              wanted.unit.plain()) {
-            continue;
-          }
-          const std::string other_fact = owner->name + "." + std::string(row.name);
-          const Span span = f.span;
-          const Span from{expr(left).span.begin, span.begin};
-          const Span to{span.end, expr(right).span.end};
-          const bool first = fact == left;
-          help = std::string(code == "E0214" ? "compare" : "say") + " `" +
-                 (first ? other_fact + " " + policy_.text(to) : policy_.text(from) + " " + other_fact) + "`";
-          break;
-        }
-      }
-    }
-    const Binding* const parameter = o.kind == tree::ExprKind::Name ? policy_.names.find(o.text) : nullptr;
-    if (parameter && parameter->kind == "parameter") {
-      help += std::string(help.empty() ? "" : ", or ") + "give `" + o.text + "` in " + to_text(defined(found)) +
-              ": `param " + o.text + ": " + to_text(defined(found)) + " = …`";
-    }
+  std::string help = another_fact(code, left, right, a, b);
+  const auto declare = [&](tree::ExprId id, const Type& wanted) {
+    const Binding* const parameter = expr(id).kind == tree::ExprKind::Name ? policy_.names.find(expr(id).text) : nullptr;
+    if (!parameter || parameter->kind != "parameter") return;
+    const std::string name = expr(id).text;
+    help += std::string(help.empty() ? "" : ", or ") + "give `" + name + "` in " + to_text(defined(wanted)) + ": `param " +
+            name + ": " + to_text(defined(wanted)) + " = …`";
   };
-  suggest(left, right, b, a);
-  if (help.empty()) suggest(right, left, a, b);
-  if (help.empty() && (a.unit.plain() || b.unit.plain())) {
-    const tree::ExprId counted = a.unit.plain() ? right : left;
-    const std::string unit = to_text(a.unit.plain() ? b.unit : a.unit);
-    const bool open = expr(counted).kind == tree::ExprKind::Binary;
-    const std::string count = (open ? "(" : "") + std::string(policy_.text(expr(counted).span)) + (open ? ")" : "");
-    // Of one unit alone, which people write in the singular after 1.
-    const bool single = unit.find(' ') == std::string::npos && unit.ends_with('s');
-    help = single ? "`" + count + " / 1 " + unit.substr(0, unit.size() - 1) + "` is a plain number"
-                  : "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`";
-  }
+  declare(right, a);
+  if (help.empty()) declare(left, b);
+  if (help.empty()) help = one_for_each(left, right, a, b);
   policy_.error(std::string(code), expr(left).span,
                 code == "E0214"
                     ? describe(defined(a)) + " cannot be compared with " + describe(defined(b))

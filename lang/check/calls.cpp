@@ -67,6 +67,18 @@ std::string signature(std::string_view name, const std::vector<std::string>& nam
   return text + ")";
 }
 
+// What a function of other languages is called here; empty where nothing is.
+std::string_view function_elsewhere(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"len", "count"}, {"length", "count"}, {"avg", "mean"},      {"average", "mean"},     {"var", "variance"},
+      {"ln", "log"},    {"stdev", "std"},    {"stddev", "std"},    {"round", "round_even"}, {"power", "pow"},
+      {"ceiling", "ceil"}, {"minimum", "min"}, {"maximum", "max"}};
+  for (const auto& [other, own] : names) {
+    if (other == name) return own;
+  }
+  return {};
+}
+
 }  // namespace
 
 NodeId Expressions::call(tree::ExprId id) {
@@ -106,7 +118,10 @@ NodeId Expressions::call(tree::ExprId id) {
   if (index < 0) {
     const std::string file = e.text.substr(0, e.text.find('.'));  // a function of a file that is not there
     const Binding* const whole = policy_.names.find(e.text);  // one that could not be read there
-    const Binding* const value = whole ? whole : policy_.names.find(file);
+    const Binding* value = whole ? whole : policy_.names.find(file);
+    for (std::size_t dot = e.text.rfind('.'); !value && dot != std::string::npos && dot > 0; dot = e.text.rfind('.', dot - 1)) {
+      value = policy_.names.find(e.text.substr(0, dot));  // of a file that this one uses, which is not there
+    }
     if (value && value->meaning == Meaning::Poison) {
       for (const tree::ExprId arg : e.args) check(arg);
       return poison;
@@ -125,9 +140,11 @@ NodeId Expressions::call(tree::ExprId id) {
                                         "entropy", "finished_fraction", "repetition", "loop"}) {
       names.emplace_back(name);
     }
-    Span span = e.span;
+    Span span = policy_.inside(e.span);
     span.end = span.begin + static_cast<std::uint32_t>(e.text.size());
-    policy_.error("E0106", span, "there is no function " + quoted(e.text), "", near_help(e.text, names));
+    const std::string_view other = function_elsewhere(e.text);
+    policy_.error("E0106", span, "there is no function " + quoted(e.text), "",
+                  other.empty() ? near_help(e.text, names) : "it is called " + quoted(other) + " here");
     return poison;
   }
   return (e.text == "min" || e.text == "max") && e.args.size() > 2 ? extremes(index, id) : builtin(index, id);

@@ -32,6 +32,13 @@ const Collection* find_collection(Subject owner, std::string_view name) {
   return nullptr;
 }
 
+const Collection* first_collection(Subject owner, Point point) {
+  for (const Collection& row : rows) {
+    if (row.owner == owner && exists_at(row, point)) return &row;
+  }
+  return nullptr;
+}
+
 bool exists_at(const Collection& collection, Point point) {
   switch (collection.scope) {
     case Scope::Groups:

@@ -18,6 +18,7 @@ struct Collection {
 
 std::span<const Collection> collections();
 const Collection* find_collection(Subject owner, std::string_view name);
+const Collection* first_collection(Subject owner, Point point);  // that exists there; null where there is none
 bool exists_at(const Collection& collection, Point point);
 // The scope of all rollouts of these groups.
 std::optional<Scope> rollouts_of(Scope groups);

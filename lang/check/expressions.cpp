@@ -96,15 +96,40 @@ NodeId Expressions::condition(tree::ExprId id) {
   if (node == poison) return poison;
   if (type(node).vector()) {
     policy_.error("E0221", expr(id).span, "a condition is one value, not " + describe(type(node)), "this is a vector",
-                  "say `any(" + policy_.text(id) + ")` or `all(" + policy_.text(id) + ")`");
+                  type(node).base == Base::Bool
+                      ? "say `any(" + policy_.text(id) + ")` or `all(" + policy_.text(id) + ")`"
+                  : numeric(type(node)) ? "compare its elements: `any(" + as_operand(id) + " > 0)`"
+                                        : "");
     return poison;
   }
   if (type(node).base != Base::Bool) {
     policy_.error("E0203", expr(id).span, "a condition must be true or false", "this is " + describe(type(node)),
-                  numeric(type(node)) ? "compare it with something: `" + policy_.text(id) + " > 0`" : "");
+                  numeric(type(node)) ? "compare it with something: `" + as_operand(id) + " > 0`" : "");
     return poison;
   }
   return require_defined(node, id, tree::none) ? node : poison;
+}
+
+// As it is written, in brackets where what stands beside it would be taken for a part of it.
+std::string Expressions::as_operand(tree::ExprId id) const {
+  const tree::ExprKind kind = expr(id).kind;
+  const bool open = kind == tree::ExprKind::If || kind == tree::ExprKind::Allot || kind == tree::ExprKind::Compare ||
+                    kind == tree::ExprKind::IsUndefined || expr(id).op == "and" || expr(id).op == "or" ||
+                    expr(id).op == "not";
+  return open ? "(" + policy_.text(id) + ")" : policy_.text(id);
+}
+
+// What to write for a number that must be whole. Where it is known, the function that rounds it says nothing more.
+std::string Expressions::rounded(NodeId node, tree::ExprId id) const {
+  const std::optional<Cell> value = builder_.value(node);
+  if (!value || value->defined == 0) return where_.constant ? "" : "round it: `floor(" + policy_.text(id) + ")`";
+  const double low = std::floor(value->real());
+  if (std::abs(low) > 1e15) return {};  // beyond it not every whole number is a double
+  const auto whole = [&](double x) {
+    const std::string unit = to_text(type(node).unit);
+    return quoted(std::to_string(static_cast<std::int64_t>(x)) + (unit.empty() ? "" : " " + unit));
+  };
+  return "write " + whole(low) + (low == value->real() ? "" : " or " + whole(low + 1));
 }
 
 // One value of the expected type: converts int to real, lets a bare literal take the unit, refuses the rest.
@@ -133,7 +158,7 @@ NodeId Expressions::fit(NodeId node, tree::ExprId id, const Type& expected, std:
     policy_.error("E0201", span,
                   broken ? std::string(role) + " must be a whole number"
                          : std::string(role) + " is " + describe(expected) + ", not " + describe(given),
-                  "this is " + to_text(given), broken ? "round it: `floor(" + policy_.text(id) + ")`" : "");
+                  "this is " + to_text(given), broken ? rounded(node, id) : "");
     return poison;
   }
   if (numeric(given) && !(given.unit == expected.unit) && !(given.unit.plain() && bare(id))) {
@@ -326,7 +351,9 @@ std::vector<MessagePart> Expressions::message(tree::ExprId id, int& holes) {
     if (node == poison) continue;
     if (type(node).vector()) {
       policy_.error("E0221", expr(part.hole).span, "a hole shows one value, not " + describe(type(node)),
-                    "this is a vector", "show one figure of it: `mean(" + policy_.text(part.hole) + ")`");
+                    "this is a vector",
+                    "show one figure of it: `" + std::string(numeric(type(node)) ? "mean" : "count") + "(" +
+                        policy_.text(part.hole) + ")`");
       continue;
     }
     parts.push_back({{}, node});

@@ -73,6 +73,8 @@ class Expressions {
   NodeId number(const tree::Expr& e, bool negative);
   NodeId unary(tree::ExprId id);
   NodeId if_else(tree::ExprId id);
+  std::string as_operand(tree::ExprId id) const;
+  std::string rounded(NodeId node, tree::ExprId id) const;
   bool known(NodeId condition, bool answer) const;  // it is a constant, and that one
   NodeId check_unless(bool dead, tree::ExprId id);  // dead: nothing ever asks for it, so it cannot fault
   NodeId is_undefined(tree::ExprId id);
@@ -91,6 +93,8 @@ class Expressions {
                             std::string_view words);
   void units_clash(std::string_view code, std::string_view words, const Type& a, const Type& b, tree::ExprId left,
                    tree::ExprId right);
+  std::string another_fact(std::string_view code, tree::ExprId left, tree::ExprId right, const Type& a, const Type& b);
+  std::string one_for_each(tree::ExprId left, tree::ExprId right, const Type& a, const Type& b) const;
   bool bare(tree::ExprId id) const;
   NodeId to_real(NodeId id);
 
@@ -159,6 +163,7 @@ class Expressions {
 
   // inline.cpp
   NodeId inline_function(int index, tree::ExprId id);
+  bool elements_unmet(NodeId node, const Type& wanted, tree::ExprId id, const tree::Param& param);
   NodeId refined(NodeId node, tree::ExprId id, const tree::TypeName& name, const std::string& role);
 
   // statistics.cpp
@@ -181,6 +186,7 @@ class Expressions {
   std::optional<Span> relies_on_;  // a rule on which what was just checked relies
 };
 
+std::string_view stand_in(const Type& type);        // what to write in place of what is undefined: "0.0"
 std::string_view scope_word(StateScope scope);  // "prompt"
 bool is_statistic(std::string_view name);
 std::optional<Reduction> reduction_named(std::string_view name);

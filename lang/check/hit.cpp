@@ -4,6 +4,7 @@
 #include "lang/check/declarations.h"
 #include "lang/check/expressions.h"
 #include "lang/check/units.h"
+#include "lang/check/warnings.h"
 
 namespace allot::lang::checker {
 
@@ -24,6 +25,7 @@ void declare_hit(Policy& policy) {
   Expressions expressions(policy, builder, where);
   const NodeId condition = expressions.condition(policy.tree.hit);
   if (condition == poison) return;
+  warn_of_hit(policy, builder, expressions.ranges(), condition);
   const Span span = policy.tree[policy.tree.hit].span;
   const Type maybe = optional(plain(Base::Bool));
   // An unscored rollout is neither hit nor miss.

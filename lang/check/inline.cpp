@@ -13,6 +13,25 @@ NodeId Expressions::refined(NodeId node, tree::ExprId id, const tree::TypeName& 
   return range ? refine(node, id, range->low, range->high, role) : node;
 }
 
+// Whether elements may be undefined that the function does not expect so. A function that only reduces a vector loses
+// nothing by taking it as it is, while a number in place of what is missing would count as one.
+bool Expressions::elements_unmet(NodeId node, const Type& wanted, tree::ExprId id, const tree::Param& param) {
+  const Type& given = type(node);
+  if (!given.vector() || !wanted.vector() || given.missing || !given.optional || wanted.optional) return false;
+  if (given.base != wanted.base && !(numeric(given) && wanted.base == Base::Real)) return false;  // `fit` says so
+  const tree::TypeName& written = param.type;
+  std::string help;
+  if (!written.arguments.empty()) {
+    const std::uint32_t middle = written.arguments[0].span.begin + static_cast<std::uint32_t>(written.arguments[0].name.size());
+    help = "let the function take such: `" + policy_.text(Span{param.name.span.begin, middle}) + "?" +
+           policy_.text(Span{middle, written.span.end}) + "`, or say ";
+  }
+  policy_.error("E0118", expr(id).span, "elements of this may be undefined", why_undefined(node),
+                (help.empty() ? "say " : help) + "what then: `" + as_operand(id) + " ?? " + std::string(stand_in(given)) + "`",
+                {{{param.name.span.begin, written.span.end}, "here they may not"}});
+  return true;
+}
+
 // The function's body in place of the call. Arguments are computed when needed, at most once; a cheap one is repeated.
 NodeId Expressions::inline_function(int index, tree::ExprId id) {
   const tree::Expr& e = expr(id);
@@ -35,6 +54,7 @@ NodeId Expressions::inline_function(int index, tree::ExprId id) {
     const std::string role = quoted(param.name.text) + " of " + quoted(function.name.text);
     NodeId node = check((*ids)[i]);
     if (node != poison) adopt_shape(*wanted, type(node));
+    if (node != poison && elements_unmet(node, *wanted, (*ids)[i], param)) node = poison;
     if (node != poison) node = fit(node, (*ids)[i], *wanted, role);
     node = refined(node, (*ids)[i], param.type, role);
     if (node == poison) {

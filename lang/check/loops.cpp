@@ -124,6 +124,10 @@ int Expressions::open_loop(tree::ExprId source, const tree::Name& variable) {
     binding.subject = element_subject(collection->scope);
     binding.scope = collection->scope;
     loop = builder_.loop(collection->scope);
+  } else if (const Binding* const whole = subject(source); whole && first_collection(whole->subject, where_.point)) {
+    policy_.error("E0109", e.span, quoted(e.text) + " is not a vector", "",
+                  "walk what belongs to it: `" + e.text + "." +
+                      std::string(first_collection(whole->subject, where_.point)->name) + "`");
   } else {
     const NodeId vector = check(source);
     if (vector != poison && !type(vector).vector()) {

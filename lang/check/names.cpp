@@ -48,4 +48,15 @@ std::vector<std::string> Names::visible() const {
   return result;
 }
 
+const Binding* Names::innermost(Subject subject) const {
+  const Binding* found = nullptr;
+  walk([&](const Frame& frame) {
+    for (const auto& [name, binding] : frame.names) {
+      if (binding->meaning == Meaning::Subject && binding->subject == subject) found = binding;
+    }
+    return found != nullptr;
+  });
+  return found;
+}
+
 }  // namespace allot::lang::checker

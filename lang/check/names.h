@@ -51,6 +51,7 @@ class Names {
   bool outermost() const { return frames_.size() == 1; }
 
   std::vector<std::string> visible() const;
+  const Binding* innermost(Subject subject) const;  // a variable that stands for one; null where there is none
   const std::deque<Binding>& all() const { return bindings_; }
 
   std::map<std::string, int, std::less<>> functions;  // index into tree::File::functions

@@ -1,4 +1,5 @@
 // Names, what stands after a dot, state under a key.
+#include <algorithm>
 #include <utility>
 
 #include "lang/check/collections.h"
@@ -44,6 +45,17 @@ std::vector<std::string> members(Subject subject) {
   if (subject == Subject::Group || subject == Subject::Rollout) result.emplace_back("actions");
   if (subject == Subject::Group || subject == Subject::Batch) result.emplace_back("budget");
   return result;
+}
+
+// A fact that can be read there, as an example.
+std::string fact_known(Subject subject, Point point) {
+  const auto counts = [&](const FactRow& row) {
+    return row.subject == subject && !row.name.empty() && !row.type.vector() && !row.type.optional &&
+           numeric(row.type) && known_at(row, point);
+  };
+  const auto rows = fact_rows();
+  const auto found = std::find_if(rows.begin(), rows.end(), counts);
+  return std::string(found == rows.end() ? "…" : found->name);
 }
 
 }  // namespace
@@ -107,8 +119,9 @@ void Expressions::unknown_name(tree::ExprId id) {
     names.insert(names.end(), facts.begin(), facts.end());
   }
   std::string help = near_help(e.text, names);
-  if (help.empty() && (find_fact(Subject::Group, e.text) || find_fact(Subject::Rollout, e.text))) {
-    help = "facts are read from their subject: `g." + e.text + "`";
+  for (const Subject subject : {Subject::Group, Subject::Rollout, Subject::Batch}) {
+    if (!help.empty() || !find_fact(subject, e.text) || !policy_.names.innermost(subject)) continue;
+    help = "facts are read from their subject: `" + policy_.variable(subject) + "." + e.text + "`";
   }
   if (e.text == "seeded") help = "a seeded order has a name: `ties: seeded \"first\"`";
   policy_.error("E0101", e.span, quoted(e.text) + " is not declared", "", help);
@@ -127,7 +140,7 @@ NodeId Expressions::name(tree::ExprId id) {
         if (binding->subject == Subject::Prompt) return fact(row(Fact::PromptKey), binding, id);
         policy_.error("E0109", e.span,
                       quoted(e.text) + " is a " + std::string(kind_of(binding->subject)) + ", not a value", "",
-                      "read a fact of it: `" + e.text + "." + members(binding->subject)[1] + "`");
+                      "read a fact of it: `" + e.text + "." + fact_known(binding->subject, where_.point) + "`");
         return poison;
       case Meaning::Value:
         // What walks a list within a constant is as constant as the list.
@@ -172,14 +185,17 @@ NodeId Expressions::field(tree::ExprId id) {
     if (const FactRow* const row = find_fact(binding->subject, e.text)) return fact(*row, binding, id);
     const std::vector<std::string> known = members(binding->subject);
     const bool member = std::find(known.begin(), known.end(), e.text) != known.end();
-    Span span = e.span;
+    Span span = policy_.inside(e.span);
     span.begin = span.end - static_cast<std::uint32_t>(e.text.size());
     if (member) {
       policy_.error("E0109", span, quoted(policy_.text(id)) + " is not a value", "",
                     e.text == "actions"
-                        ? "read a statistic of it: `unique_ratio(prefixes(" + policy_.text(id) + ", 10, padded))`"
+                        ? "read a statistic of it: " +
+                              quoted(binding->subject == Subject::Group
+                                         ? "unique_ratio(prefixes(" + policy_.text(id) + ", 10, padded))"
+                                         : "repetition(" + policy_.text(id) + ", 2)")
                     : e.text == "budget" ? "read `budget.left`, `budget.spent` or `budget.total`"
-                                         : "walk it: `sum(x.tokens for x in " + policy_.text(id) + ")`");
+                                         : "walk it: `count(x for x in " + policy_.text(id) + ")`");
     } else {
       policy_.error("E0105", span, "a " + std::string(kind_of(binding->subject)) + " has no " + quoted(e.text), "",
                     near_help(e.text, known));
@@ -211,7 +227,7 @@ NodeId Expressions::index(tree::ExprId id) {
       if (e.args.size() == 2) return state(*binding, id, e.args[1]);
       const std::string per(scope_word(declared.scope));
       policy_.error("E0319", expr(e.args[2]).span, "state per " + per + " is read under one " + per, "",
-                    "an element of it is `" + binding->name + "[g." + per + "][0, 1]`");
+                    "an element of it is `" + binding->name + "[" + policy_.owner(per) + "][0, 1]`");
       return poison;
     }
   }
@@ -261,18 +277,18 @@ NodeId Expressions::state(Binding& binding, tree::ExprId id, tree::ExprId key) {
     return poison;
   }
   const std::string per(scope_word(declared.scope));
-  if (declared.keyed() != (key != tree::none)) {
-    policy_.error("E0319", span, quoted(binding.name) + " is state per " + per,
-                  key == tree::none ? "whose?" : "there is one alone",
-                  key == tree::none ? "say whose: `" + binding.name + "[g." + per + "]`"
-                                    : "write `" + binding.name + "`",
-                  {{binding.span, "declared here"}});
-    return poison;
-  }
   if (declared.scope == StateScope::Group && where_.subject != Subject::Group && where_.subject != Subject::Rollout) {
     policy_.error("E0311", span, quoted(binding.name) + " is state per group",
                   "a " + std::string(kind_of(where_.subject)) + " has many groups",
                   "read it in a handler of a group, or keep it per prompt", {{binding.span, "declared here"}});
+    return poison;
+  }
+  if (declared.keyed() != (key != tree::none)) {
+    policy_.error("E0319", span, quoted(binding.name) + " is state per " + per,
+                  key == tree::none ? "whose?" : "there is one alone",
+                  key == tree::none ? "say whose: `" + binding.name + "[" + policy_.owner(per) + "]`"
+                                    : "write `" + binding.name + "`",
+                  {{binding.span, "declared here"}});
     return poison;
   }
   std::vector<NodeId> args;
@@ -282,7 +298,7 @@ NodeId Expressions::state(Binding& binding, tree::ExprId id, tree::ExprId key) {
     const Base wanted = declared.scope == StateScope::Category ? Base::Category : Base::Prompt;
     if (type(found).base != wanted || type(found).vector()) {
       policy_.error("E0201", expr(key).span, "the key of state per " + per + " is a " + per,
-                    "this is " + describe(type(found)), "say `" + binding.name + "[g." + per + "]`");
+                    "this is " + describe(type(found)), "say `" + binding.name + "[" + policy_.owner(per) + "]`");
       return poison;
     }
     args.push_back(found);

@@ -50,6 +50,51 @@ std::string Policy::text(Span span) const {
   return result;
 }
 
+Span Policy::inside(Span span) const {
+  const std::string_view all = source.text();
+  while (span.begin < span.end && all[span.begin] == '(') {
+    std::uint32_t at = span.begin;
+    int open = 0;
+    for (bool quote = false, comment = false; at < span.end; ++at) {
+      const char c = all[at];
+      if (comment) {
+        comment = c != '\n';
+      } else if (quote) {
+        if (c == '\\') ++at;
+        quote = c != '"';
+      } else {
+        quote = c == '"';
+        comment = c == '#';
+        open += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (open == 0) break;
+      }
+    }
+    if (at + 1 != span.end) break;
+    ++span.begin;
+    --span.end;
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+    while (span.begin < span.end && blank(all[span.begin])) ++span.begin;
+    while (span.end > span.begin && blank(all[span.end - 1])) --span.end;
+  }
+  return span;
+}
+
+std::string Policy::variable(Subject subject) const {
+  if (const Binding* const here = names.innermost(subject)) return here->name;
+  switch (subject) {
+    case Subject::Group: return "g";
+    case Subject::Rollout: return "r";
+    case Subject::Batch: return "b";
+    default: return "p";
+  }
+}
+
+std::string Policy::owner(std::string_view per) const {
+  const Binding* const prompt = names.innermost(Subject::Group) ? nullptr : names.innermost(Subject::Prompt);
+  if (prompt) return per == "prompt" ? prompt->name : prompt->name + "." + std::string(per);
+  return variable(Subject::Group) + "." + std::string(per);
+}
+
 std::string near_help(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string match = near_match(name, candidates);
   return match.empty() ? std::string() : "did you mean " + quoted(match) + "?";

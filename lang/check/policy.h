@@ -49,7 +49,14 @@ struct Policy {
 
   std::string place(Span span) const;  // "3:9"
   std::string text(Span span) const;   // source text on one line
-  std::string text(tree::ExprId id) const { return text(tree[id].span); }
+  // The same without brackets around the whole.
+  std::string text(tree::ExprId id) const { return text(inside(tree[id].span)); }
+  Span inside(Span span) const;
+
+  // For what a help offers: the variable that stands for such a subject here, or the letter that is usual; whose a state
+  // is that is kept per prompt or per category.
+  std::string variable(Subject subject) const;
+  std::string owner(std::string_view per) const;
 };
 
 // " (did you mean `x`?)" as a help text, or empty.

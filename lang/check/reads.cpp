@@ -46,7 +46,10 @@ NodeId Expressions::hit_fact(const FactRow& row, tree::ExprId id) {
 bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
   const tree::Expr& e = expr(id);
   Span span = e.span;
-  if (e.kind == tree::ExprKind::Field) span.begin = span.end - static_cast<std::uint32_t>(e.text.size());
+  if (e.kind == tree::ExprKind::Field) {
+    span = policy_.inside(span);
+    span.begin = span.end - static_cast<std::uint32_t>(e.text.size());
+  }
   if (!known_at(row, where_.point)) {
     // Once a handler for each fact: its variable tells one handler from another.
     const tree::Expr* root = &e;
@@ -155,6 +158,7 @@ NodeId Expressions::budget(tree::ExprId id, const std::string& word, std::string
   }
   const std::vector<Budget>& budgets = policy_.program.budgets;
   if (unit.empty()) {
+    if (budgets.empty() && !policy_.tree.budgets.empty()) return poison;  // what is wrong with it has been told
     if (budgets.size() != 1) {
       policy_.error("E0316", span, budgets.empty() ? "no budget is declared" : "which budget is meant?", "",
                     budgets.empty()
@@ -173,6 +177,7 @@ NodeId Expressions::budget(tree::ExprId id, const std::string& word, std::string
     const int read = builder_.read({fact, {argument}, Scope::Single, type, policy_.text(id), span});
     return builder_.make(Op::Read, type, span, {}, read);
   }
+  if (budgets.size() < policy_.tree.budgets.size()) return poison;
   policy_.error("E0316", span, "no budget in " + unit + " is declared", "", "add  budget 1_000 " + unit + " per run");
   return poison;
 }

@@ -214,7 +214,7 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
     policy_.error("E0319", target.span, quoted(state.name) + " is state per " + per,
                   keyed ? "there is one alone" : "whose?",
                   keyed ? "write `remember " + state.name + " = …`"
-                        : "say whose: `remember " + state.name + "[g." + per + "] = …`",
+                        : "say whose: `remember " + state.name + "[" + policy_.owner(per) + "] = …`",
                   {{binding->span, "declared here"}});
     return;
   }

@@ -149,8 +149,9 @@ const Binding* Expressions::actions(tree::ExprId id, Subject owner) {
   policy_.error(
       "E0318", e.span,
       std::string("the actions of a ") + (owner == Subject::Group ? "group" : "rollout") + " are expected here", "",
-      owner == Subject::Group ? "write `g.actions`"
-                              : "write `r.actions`, with r from a comprehension over `g.rollouts`");
+      owner == Subject::Group                   ? "write `" + policy_.variable(owner) + ".actions`"
+      : policy_.names.innermost(Subject::Rollout) ? "write `" + policy_.variable(owner) + ".actions`"
+                                                  : "write `r.actions`, with r from a comprehension over `g.rollouts`");
   return nullptr;
 }
 

@@ -5,16 +5,15 @@
 #include "lang/check/units.h"
 
 namespace allot::lang::checker {
-namespace {
 
-// A distance of no pairs is taken for a large one, so that nothing is stopped for lack of siblings.
-std::string_view stand_in(const Type& type, bool statistic) {
-  if (statistic) return "1.0";
+std::string_view stand_in(const Type& type) {
   if (type.base == Base::Bool) return "false";
   if (type.base == Base::Int) return "0";
   if (type.base == Base::Beta) return "beta(1, 1)";
   return type.prob ? "0.5" : "0.0";
 }
+
+namespace {
 
 // "…; undefined while no rollout is scored." tells when.
 std::string when_undefined(std::string_view doc) {
@@ -84,8 +83,9 @@ void Expressions::undefined_here(NodeId node, tree::ExprId id, tree::ExprId whol
   const bool simple = e.kind == tree::ExprKind::Name || e.kind == tree::ExprKind::Field ||
                       e.kind == tree::ExprKind::Call || e.kind == tree::ExprKind::Index;
   const bool statistic = e.kind == tree::ExprKind::Call && is_statistic(e.text);
-  std::string met =
-      "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(stand_in(type(node), statistic)) + ")";
+  // A distance of no pairs is taken for a large one, so that nothing is stopped for lack of siblings.
+  const std::string_view then = statistic ? "1.0" : stand_in(type(node));
+  std::string met = "(" + (simple ? text : "(" + text + ")") + " ?? " + std::string(then) + ")";
   if (whole != tree::none) {
     const Span outer = expr(whole).span;
     met = policy_.text({outer.begin, e.span.begin}) +

@@ -131,8 +131,13 @@ NodeId HandlerChecker::amount(tree::ExprId id, std::string_view role, Counts cou
     }
     const bool rollouts = given.unit.plain() || given.unit == wanted.unit;
     if (given.base != Base::Int || given.optional || !rollouts) {
+      const std::string text = policy_.text(id);
       policy_.error(given.optional ? "E0118" : rollouts ? "E0201" : "E0215", policy_.tree[id].span,
-                    std::string(role) + " is a count of rollouts for each " + one);
+                    std::string(role) + " is a count of rollouts for each " + one,
+                    given.optional ? "elements of this may be undefined" : "this is " + describe(element_of(given)),
+                    given.optional ? "say what then: `(" + text + " ?? 0)`"
+                    : rollouts && numeric(given) ? "round them: `(floor(" + text + "))`"
+                                                 : "");
       return poison;
     }
     return node;
@@ -172,7 +177,7 @@ void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
     return;
   }
   policy_.error("E0201", span, "what is trained on is a list of samples, or a mask over the rollouts",
-                "this is " + describe(given), "for example `train top(g.rewards, 4)` or `train g.rewards > 0`");
+                "this is " + describe(given), "for example `train top(" + tree_.variable.text + ".rewards, 4)` or `train " + tree_.variable.text + ".rewards > 0`");
 }
 
 NodeId HandlerChecker::stop_where(tree::ExprId condition, Span span) {

@@ -13,6 +13,17 @@ bool comparison(Op op) {
   return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
 }
 
+// Both are the same fact, name or number, whatever it is.
+bool alike(const Builder& builder, NodeId a, NodeId b) {
+  const Node& x = builder[a];
+  const Node& y = builder[b];
+  if (x.op == Op::Read || x.op == Op::Let) return y.op == x.op && y.index == x.index;
+  const bool passes = x.op == Op::Assume || x.op == Op::Coalesce || x.op == Op::ToReal;
+  if (!passes || y.op != x.op) return false;
+  return std::equal(x.args.begin(), x.args.end(), y.args.begin(), y.args.end(),
+                    [&](NodeId left, NodeId right) { return alike(builder, left, right); });
+}
+
 // True or false for ever, or nothing.
 std::optional<bool> settled(const Builder& builder, Ranges& ranges, NodeId id) {
   const Node& node = builder[id];
@@ -28,7 +39,12 @@ std::optional<bool> settled(const Builder& builder, Ranges& ranges, NodeId id) {
     if ((a && *a == wins) || (b && *b == wins)) return wins;
     return a && b ? std::optional(!wins) : std::nullopt;
   }
-  if (!comparison(node.op) || !numeric(builder.type(node.args[0]))) return std::nullopt;
+  const bool equality = node.op == Op::Equal || node.op == Op::NotEqual;
+  if (!(equality || comparison(node.op)) || !numeric(builder.type(node.args[0]))) return std::nullopt;
+  if (alike(builder, node.args[0], node.args[1])) {
+    return node.op == Op::LessEqual || node.op == Op::GreaterEqual || node.op == Op::Equal;
+  }
+  if (equality) return std::nullopt;
   Interval a = ranges.of(node.args[0]);
   Interval b = ranges.of(node.args[1]);
   if (node.op == Op::Greater || node.op == Op::GreaterEqual) std::swap(a, b);
@@ -91,6 +107,30 @@ void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, N
     policy.warning("W0504", span, "a mean within a range does not show spread",
                    "a group of equal middling rewards passes as well",
                    "say `not g.flat`, or declare `hit when …` and compare `g.hit_rate`");
+  }
+}
+
+void warn_of_hit(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition) {
+  const Span span = policy.tree[policy.tree.hit].span;
+  std::optional<bool> always = settled(builder, ranges, condition);
+  const auto& reads = builder.handler.reads;
+  const bool looks = std::any_of(reads.begin(), reads.end(),
+                                 [](const ReadKey& key) { return row(key.fact).subject == Subject::Rollout; });
+  if (always) {
+    policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
+                   *always ? "every scored rollout is a hit" : "no rollout is ever a hit",
+                   "say which reward is a hit: `reward >= 1.0`");
+  } else if (!looks) {
+    policy.warning("W0502", span, "this is the same for every rollout", "it looks at nothing that a rollout did",
+                   "say which reward is a hit: `reward >= 1.0`");
+  }
+  for (const tree::Expr& e : policy.tree.exprs) {
+    const bool within = e.span.begin >= span.begin && e.span.end <= span.end;
+    if (!within || e.kind != tree::ExprKind::Name || !find_fact(Subject::Rollout, e.text)) continue;
+    const Binding* const binding = policy.names.find(e.text);
+    if (!binding || binding->meaning != Meaning::Value || !policy.first_time("W0104 hit", e.text)) continue;
+    policy.warning("W0104", e.span, "this is the " + binding->kind + " " + quoted(e.text) + ", not that of the rollout",
+                   "", "choose another name for the " + binding->kind, {{binding->span, "declared here"}});
   }
 }
 

@@ -12,6 +12,9 @@ namespace allot::lang::checker {
 // A condition that cannot change, or that takes a mean within a range for spread (faults.md 3).
 void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition);
 
+// A `hit` condition that tells no rollout from another, or reads a name of the policy that hides a fact of the rollout.
+void warn_of_hit(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition);
+
 // Which nodes of a handler look at rewards that a `score` handler may have changed. Each is looked at once, in order: it
 // stands after what it is made of.
 class Shaped {

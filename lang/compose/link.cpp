@@ -230,9 +230,13 @@ void adopt_functions(tree::File& into, const tree::File& from, const std::string
   for (const tree::FunctionDecl& function : from.functions) own.insert(function.name.text);
   // A name that `from` does not have must not find one of `into` by chance.
   for (const tree::FunctionDecl& function : into.functions) own.insert(function.name.text);
+  const auto unread = [&](const std::string& call) {
+    return std::any_of(from.unread.begin(), from.unread.end(),
+                       [&](const std::string& name) { return call.starts_with(name + "."); });
+  };
   const auto by = static_cast<tree::ExprId>(into.exprs.size());
   for (tree::Expr expr : from.exprs) {
-    if (expr.kind == tree::ExprKind::Call && own.contains(expr.text)) expr.text = alias + "." + expr.text;
+    if (expr.kind == tree::ExprKind::Call && (own.contains(expr.text) || unread(expr.text))) expr.text = alias + "." + expr.text;
     for (tree::ExprId& arg : expr.args) arg += arg == tree::none ? 0 : by;
     for (tree::StringPart& part : expr.parts) part.hole += part.hole == tree::none ? 0 : by;
     into.exprs.push_back(std::move(expr));

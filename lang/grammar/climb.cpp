@@ -95,9 +95,9 @@ class Climber {
     compare.args.push_back(left);
     while (next() != nullptr && next()->kind == Link::Kind::Infix && level(next()->symbol.op) == Comparison) {
       const auto symbol = chain_[at_++].symbol;
+      compare.args.push_back(binary(Coalesce));
       check_direction(compare, symbol);
       compare.ops.push_back(symbol.op);
-      compare.args.push_back(binary(Coalesce));
     }
     refuse_test();
     compare.span = around(compare.args);
@@ -125,15 +125,24 @@ class Climber {
                   "put the comparison or the test in brackets");
   }
 
+  // `compare` has the value after `symbol` already.
   void check_direction(const tree::Expr& compare, const Symbol& symbol) const {
     if (compare.ops.empty()) return;
     const auto& before = compare.ops.back();
     const char d = direction(symbol.op);
     if (d == direction(before) && d != '!') return;
-    const auto middle = state_.text(state_.at(compare.args.back()).span).substr(0, 40);
-    state_.refuse("E0012", symbol.span, fmt::format("`{}` after `{}` in one comparison", symbol.op, before),
-                  fmt::format("a chain runs in one direction, as in 0 < m < 1; write `… {} {} and {} {} …`", before,
-                              middle, middle, symbol.op));
+    const auto part = [&](std::size_t from, std::size_t to) {
+      return state_.text({state_.at(compare.args[from]).span.begin, state_.at(compare.args[to]).span.end});
+    };
+    const auto truth = [&](std::size_t i) { return state_.at(compare.args[i]).kind == tree::ExprKind::Bool; };
+    const std::size_t last = compare.args.size() - 1;
+    const auto help =
+        truth(last)           ? fmt::format("put the comparison in brackets: `({}) {} {}`", part(0, last - 1), symbol.op, part(last, last))
+        : last == 2 && truth(0) ? fmt::format("put the comparison in brackets: `{} {} ({})`", part(0, 0), before, part(1, 2))
+                              : fmt::format("a chain runs in one direction, as in 0 < m < 1; write `{} and {}`, or put one "
+                                            "comparison in brackets",
+                                            part(0, last - 1), part(last - 1, last));
+    state_.refuse("E0012", symbol.span, fmt::format("`{}` after `{}` in one comparison", symbol.op, before), help);
   }
 
   tree::ExprId prefixed(const Symbol& symbol, tree::ExprId of) {

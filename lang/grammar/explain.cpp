@@ -86,14 +86,15 @@ std::string State::near_word(std::string_view found) const {
   return front.empty() ? near_match(found, candidates) : front;
 }
 
-std::string State::help_for(std::string_view found) const {
+// `assigned`: a `=` follows it.
+std::string State::help_for(std::string_view found, bool assigned) const {
   if (wanted("a statement")) {
     if (found == "if") return "a rule begins with `when`";
     if (found == "else" || found == "elif") return "the last rule begins with `otherwise`";
     if (found == "return") return "a verdict needs no word before it";
   }
   if (found == "=" && wanted("`:` and a type")) return "say of which type it is: `: int`, `: real`, `: tokens`, …";
-  if (found == "if" && wanted("`]`")) return "what is walked is chosen by `where`: [r.tokens for r in g.rollouts where r.alive]";
+  if (found == "if" && (wanted("`]`") || wanted("`)`"))) return "what is walked is chosen by `where`: [r.tokens for r in g.rollouts where r.alive]";
   if ((found == "and" || found == "&") && wanted("`,`") && wanted("`because`")) {
     return "the fields of a verdict are parted by commas: `stop, drop`";
   }
@@ -105,6 +106,11 @@ std::string State::help_for(std::string_view found) const {
     return fmt::format("`{}` is a reserved word; choose another name", found);
   }
   const auto near = near_word(found);
+  if (near.empty() && wanted("a statement") && assigned) {
+    const bool target = found == "reward" || found == "advantages" || found == "weights" || found == "baseline" || found == "loss";
+    return target ? fmt::format("write `set {} = …`", found)
+                  : fmt::format("a value is named with `let {0} = …`; state is written with `remember {0} = …`", found);
+  }
   if (near.empty() && wanted("a decision point")) {
     std::string points;
     for (const std::string& point : point_words()) points += (points.empty() ? "" : ", ") + point;
@@ -137,7 +143,7 @@ Diagnostic State::explain(Iterator first, Iterator last) const {
     return {.code = "E0001",
             .span = span(furthest_, furthest_ + found.size()),
             .message = fmt::format("expected {}, found {}", wanted_text(), shown(found)),
-            .help = help_for(found)};
+            .help = help_for(found, token_at(skip(furthest_ + found.size(), last), last) == "=")};
   }
   return {.code = "E0001",
           .span = span(end_of_last_, end_of_last_),

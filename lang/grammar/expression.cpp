@@ -25,6 +25,7 @@ using Kind = tree::ExprKind;
 
 constexpr NameToken a_name{"a name"};
 constexpr AnyNameToken a_field{"a name after `.`"};
+constexpr AnyNameToken a_label{"the name of a field"};
 constexpr Token<tree::Name, &State::operand_name> operand_name{};
 constexpr Token<tree::Expr, &State::number> number{};
 constexpr Token<tree::Expr, &State::integer> integer{};
@@ -55,6 +56,24 @@ struct IndexEnd : x3::parser<IndexEnd> {
   }
 };
 constexpr IndexEnd index_end{};
+
+// What follows `(`: a value and `)`. The brackets belong to the value's place, so that what is cut out of the text by
+// places holds both or neither. A parser of its own for the same reason.
+struct InBrackets : x3::parser<InBrackets> {
+  using attribute_type = tree::ExprId;
+  static constexpr bool has_attribute = true;
+  template <typename AnyContext, typename Outer>
+  bool parse(Iterator& first, const Iterator& last, const AnyContext& context, const Outer&, tree::ExprId& id) const {
+    auto& s = state(context);
+    const std::uint32_t begin = s.offset(first) - 1;
+    Span closing;
+    if (!expression.parse(first, last, context, x3::unused, id)) return false;
+    if (!s.span_of_mark(first, last, ")", closing)) return false;
+    s.tree().exprs[static_cast<std::size_t>(id)].span = {begin, closing.end};
+    return true;
+  }
+};
+constexpr InBrackets in_brackets{};
 
 struct Closing : x3::parser<Closing> {
   using attribute_type = Span;
@@ -240,7 +259,7 @@ const auto function_of_file = maybe_mark("(")[as_function_of] >
                               -(!maybe_mark(")") >> arguments[called_with]) > closing_parenthesis[close];
 const auto postfix_def = value[set] >> *((dot > a_field[as_field] > -function_of_file) |
                                          (maybe_mark("[") > expression[as_index] > index_end[extend]));
-const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > expression[set] > mark(")")) |
+const auto value_def = number[add] | string[add] | list[add] | (maybe_mark("(") > in_brackets[set]) |
                        conditional[add] | allot[add] | record[add] | call[add] | Want("a value");
 
 const auto call_def = spanned(
@@ -257,8 +276,8 @@ const auto list_def =
     spanned(maybe_mark("[")[is_a<Kind::List>] > (maybe_mark("]") | (arguments[given_arguments] > mark("]"))));
 const auto record_def =
     spanned(record_name[named_text] > maybe_mark("{")[is_a<Kind::Record>] >
-            (maybe_mark("}") | (a_field[push_label] > mark(":") > expression[push_arg] >
-                                *(mark(",") > a_field[push_label] > mark(":") > expression[push_arg]) > mark("}"))));
+            (maybe_mark("}") | (a_label[push_label] > mark(":") > expression[push_arg] >
+                                *(mark(",") > a_label[push_label] > mark(":") > expression[push_arg]) > mark("}"))));
 const auto allot_def =
     spanned(maybe("allot")[is_a<Kind::Allot>] >> !maybe_mark("(") >> ValueHere("a budget") >> expression[push_arg] >
             word("over") > a_name[push_label] > word("in") > expression[push_arg] > mark(",") > a_name[push_label] >
@@ -271,7 +290,7 @@ const auto string_def =
     spanned(maybe_mark("\"")[is_a<Kind::String>] >
             *(text_piece[push_text] | (hole_begin > expression[push_hole] > mark("}"))) > string_end);
 const auto count_def =
-    integer[add] | (maybe_mark("(") > expression[set] > mark(")")) | (!maybe("of") >> call[add]) | Want("a number");
+    integer[add] | (maybe_mark("(") > in_brackets[set]) | (!maybe("of") >> call[add]) | Want("a number");
 
 BOOST_SPIRIT_DEFINE(chain, postfix, value, call, arguments, argument, seeded, tail, conditional, list, record, allot)
 

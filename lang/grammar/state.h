@@ -105,7 +105,7 @@ class State {
   std::string wanted_text() const;
   bool wanted(std::string_view part) const;  // something whose words hold `part`
   std::string near_word(std::string_view found) const;
-  std::string help_for(std::string_view found) const;
+  std::string help_for(std::string_view found, bool assigned = false) const;
 
   const Source& source_;
   tree::File& tree_;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "lang/builtins.h"
+#include "lang/check/collections.h"
+#include "lang/check/units.h"
 #include "lang/codes.h"
 #include "lang/reference/words.h"
 
@@ -76,6 +78,27 @@ std::string variable(Subject subject) {
   return "p";
 }
 
+// What stands after a dot and is no fact.
+void add_members(std::vector<Entry>& all) {
+  for (const checker::Collection& row : checker::collections()) {
+    constexpr std::string_view vector = "a vector over ";
+    const std::string over = checker::describe(row.scope).substr(vector.size());
+    all.push_back({Kind::Member, std::string(row.name), fmt::format("{}.{}", variable(row.owner), row.name),
+                   fmt::format("What a comprehension or `for each` walks: {}{}{}.", over, row.where.empty() ? "" : "; ", row.where),
+                   row.owner});
+  }
+  for (const Subject owner : {Subject::Group, Subject::Rollout}) {
+    all.push_back({Kind::Member, "actions", variable(owner) + ".actions",
+                   "The actions, as the argument of a statistic: `unique_ratio(prefixes(g.actions, 10, padded))`.", owner});
+  }
+  for (const Subject owner : {Subject::Group, Subject::Batch}) {
+    all.push_back({Kind::Member, "budget", variable(owner) + ".budget.left",
+                   "The budget that is declared: `left`, `spent` or `total` of it; where there are several, "
+                   "`b.budget.tokens.left`.",
+                   owner});
+  }
+}
+
 std::vector<Entry> collect() {
   std::vector<Entry> all;
   for (const Builtin& builtin : builtins()) {
@@ -92,6 +115,7 @@ std::vector<Entry> collect() {
                    fmt::format("{}{}{}: {}", of, of.empty() ? "" : ".", row.name, to_text(row.type)), std::move(doc),
                    row.subject});
   }
+  add_members(all);
   for (const WordRow& row : word_rows()) {
     all.push_back({row.kind, std::string(row.name), std::string(row.form), std::string(row.doc), {}});
   }
@@ -135,6 +159,8 @@ std::string_view name(Kind kind) {
     case Kind::Unit: return "unit";
     case Kind::Type: return "type";
     case Kind::Word: return "word";
+    case Kind::Operator: return "operator";
+    case Kind::Member: return "member";
   }
   return "word";
 }
@@ -144,11 +170,14 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
+bool stands_after_dot(const Entry& entry) {
+  return entry.kind == Kind::Member || (entry.kind == Kind::Fact && entry.subject != Subject::Run);
+}
+
 std::vector<const Entry*> find(std::string_view name, bool after_dot) {
   std::vector<const Entry*> found;
   for (const Entry& entry : entries()) {
-    const bool dotted = entry.kind == Kind::Fact && entry.subject != Subject::Run;
-    if (entry.name == name && dotted == after_dot) found.push_back(&entry);
+    if (entry.name == name && stands_after_dot(entry) == after_dot) found.push_back(&entry);
   }
   return found;
 }
@@ -172,6 +201,8 @@ std::string markdown() {
     if (variable(entry->subject) == "p") others.push_back(entry);
   }
   if (!others.empty()) table(page, "fact", "Facts of pools, prompts and what belongs to them", others);
+  table(page, "form", "Members", of_kind(Kind::Member));
+  table(page, "form", "Operators and words of expressions", of_kind(Kind::Operator));
   for (const Kind kind : {Kind::Item, Kind::Statement, Kind::Action, Kind::Point}) {
     std::string title(name(kind));
     title.front() = static_cast<char>(title.front() - 'a' + 'A');

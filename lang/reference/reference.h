@@ -12,7 +12,7 @@
 
 namespace allot::lang::reference {
 
-enum class Kind { Function, Statistic, Reduction, Fact, Item, Statement, Action, Point, Unit, Type, Word };
+enum class Kind { Function, Statistic, Reduction, Fact, Item, Statement, Action, Point, Unit, Type, Word, Operator, Member };
 std::string_view name(Kind kind);  // "function", "statistic of actions", …
 
 struct Entry {
@@ -20,8 +20,11 @@ struct Entry {
   std::string name;        // "hits", "mean_pairwise", "when"
   std::string signature;   // how it is written: "g.hits: rollouts", "clamp(x, low, high)", "when COND then VERDICT"
   std::string doc;         // a sentence or more, with units, ranges, and what is undefined
-  Subject subject = Subject::Run;  // of a fact
+  Subject subject = Subject::Run;  // of a fact or a member
 };
+
+// Facts of a subject and what else it has: `g.hits`, `b.prompts`, `g.budget`.
+bool stands_after_dot(const Entry& entry);
 
 // In the order of their tables: functions, statistics, reductions, facts, words.
 const std::vector<Entry>& entries();

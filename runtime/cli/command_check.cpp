@@ -35,6 +35,7 @@ std::string summary(const lang::Program& program) {
   if (!program.parameters.empty()) text += ", " + counted(program.parameters.size(), "parameter");
   if (!program.states.empty()) text += ", " + counted(program.states.size(), "state");
   if (program.tree && !program.tree->tests.empty()) text += ", " + counted(program.tree->tests.size(), "test");
+  if (program.tree && !program.tree->scenarios.empty()) text += ", " + counted(program.tree->scenarios.size(), "scenario");
   return text;
 }
 
@@ -106,6 +107,16 @@ Exit check(const CheckOptions& options) {
   return exit;
 }
 
+CLI::Validator above_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::size_t digit = text.find_first_not_of("0+");
+        const bool good = digit != std::string::npos && text.find_first_not_of("0123456789", digit) == std::string::npos;
+        return good ? std::string() : fmt::format("'{}' is no whole number above 0", text);
+      },
+      "");
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, Exit& exit) {
@@ -118,14 +129,14 @@ void add_check(CLI::App& app, Exit& exit) {
   CLI::Option* max_cost =
       command->add_option("--max-cost", options->max_cost,
                           "fail where a handler's worst case is more evaluations than this, at the sizes below")
-          ->check(CLI::PositiveNumber);
+          ->check(above_zero());
   constexpr const char* names[] = {"--rollouts", "--groups", "--prompts", "--turns", "--units"};
   constexpr const char* meanings[] = {"of a group, for --max-cost", "of a batch", "of a batch or pool", "of a rollout",
                                        "given out by one `allot`"};
   for (std::size_t i = 0; i < options->sizes.size(); ++i) {
     command->add_option(names[i], options->sizes[i], meanings[i])
         ->needs(max_cost)
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->capture_default_str();
   }
   command->add_flag("--json", options->json, "one JSON array: a file and its diagnostics an element");

@@ -1,6 +1,5 @@
 // allot eval: the value of one expression, by the evaluator.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -57,20 +56,18 @@ Answer evaluate(const lang::Program& program) {
   compiler::evaluate(program)->decide(0, frame, outcome);
   const bool vector = !handler.rules.empty();
   const lang::NodeId node = vector ? handler.rules.front().verdict.amount : handler.effects.front().value;
+  lang::Type type = handler.nodes[static_cast<std::size_t>(node)].type;
+  if (type.matrix() && type.columns == 0) type.columns = static_cast<std::int16_t>(outcome.amounts.width);
   return {outcome.fault,
           vector ? lang::Cell{} : report,
           {outcome.amounts.cells, outcome.amounts.cells + outcome.amounts.size},
-          handler.nodes[static_cast<std::size_t>(node)].type};
+          type};
 }
 
-// "12 tokens", "0.5", "undefined".
+// "12 tokens", "0.5", "undefined", "[[1, 2], [3, 4]]".
 std::string with_unit(const Answer& answer) {
-  std::string text = lang::show(answer.value, answer.type);
-  if (answer.type.vector()) {
-    std::vector<std::string> shown;
-    for (const lang::Cell& element : answer.elements) shown.push_back(lang::show(element, answer.type));
-    text = fmt::format("[{}]", fmt::join(shown, ", "));
-  }
+  const std::string text =
+      answer.type.vector() ? lang::show(answer.elements, answer.type) : lang::show(answer.value, answer.type);
   const std::string unit = lang::to_text(answer.type.unit);
   return answer.value.defined == 0 || unit.empty() ? text : text + " " + unit;
 }
@@ -89,7 +86,12 @@ nlohmann::ordered_json to_json(const Answer& answer) {
   nlohmann::ordered_json value = to_json(answer.value, answer.type);
   if (answer.type.vector()) {
     value = nlohmann::ordered_json::array();
-    for (const lang::Cell& element : answer.elements) value.push_back(to_json(element, answer.type));
+    const auto width = static_cast<std::size_t>(answer.type.matrix() ? answer.type.columns : 0);
+    for (std::size_t i = 0; i < answer.elements.size(); ++i) {
+      const nlohmann::ordered_json element = to_json(answer.elements[i], answer.type);
+      if (width > 0 && i % width == 0) value.push_back(nlohmann::ordered_json::array());
+      (width > 0 ? value.back() : value).push_back(element);
+    }
   }
   return {{"value", value},
           {"defined", answer.value.defined != 0},
@@ -101,17 +103,11 @@ Exit eval(const EvalOptions& options) {
   PolicyFile file;
   file.source = std::make_shared<const lang::Source>("<expression>", options.expression);
   file.program = lang::check_expression(file.source, file.diagnostics);
-  if (!options.json) show_diagnostics(file);
-  if (!file.program) {
-    if (options.json) {
-      fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", nlohmann::ordered_json::parse(lang::render_json(
-                                                                   file.diagnostics, *file.source))}}
-                             .dump(2));
-    }
-    return Exit::Failed;
-  }
+  show_diagnostics(file, options.json);
+  if (!file.program) return Exit::Failed;
   const Answer answer = evaluate(*file.program);
   if (answer.fault != compiler::FaultKind::None) {
+    if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"fault", words(answer.fault)}}.dump());
     complain({"the expression has no value: " + words(answer.fault), "in a policy this is a fault: the group gets the "
                                                                      "default of the point, and the fault is logged"});
     return Exit::Failed;

@@ -46,7 +46,10 @@ Result<Json> format_file(const std::filesystem::path& path, const FormatOptions&
   }
   if (path == "-" && !options.check && !options.diff && !options.json) fmt::print("{}", *formatted);
   if (!changed || path == "-" || options.check || options.diff) return told;
-  if (auto written = engine::replace_file(path, *formatted, engine::Durability::Atomic); !written)
+  // What a link points to is laid out; the link stays one.
+  std::error_code unknown;
+  const auto target = std::filesystem::canonical(path, unknown);
+  if (auto written = engine::replace_file(unknown ? path : target, *formatted, engine::Durability::Atomic); !written)
     return written.error();
   return told;
 }

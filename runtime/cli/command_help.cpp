@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,6 +35,18 @@ Json to_json(const lang::Code& code) {
           {"right", code.right}};
 }
 
+// `g.hits` is asked for as `hits` is, of groups alone where the letter is one that the reference uses.
+std::vector<const lang::reference::Entry*> named(const std::string& word, bool after_dot) {
+  const std::size_t dot = word.rfind('.');
+  if (dot == std::string::npos || dot + 1 == word.size()) return lang::reference::find(word, after_dot);
+  if (!after_dot) return {};
+  auto found = lang::reference::find(word.substr(dot + 1), true);
+  const bool exact = std::any_of(found.begin(), found.end(),
+                                 [&](const lang::reference::Entry* entry) { return entry->signature.starts_with(word); });
+  if (exact) std::erase_if(found, [&](const lang::reference::Entry* entry) { return !entry->signature.starts_with(word); });
+  return found;
+}
+
 // All codes, one code, or the entries of a name.
 Exit help_json(const std::string& word) {
   Json all = Json::array();
@@ -41,7 +54,7 @@ Exit help_json(const std::string& word) {
     if (word.empty() || code == lang::find_code(word)) all.push_back(to_json(*code));
   }
   for (const bool after_dot : {false, true}) {
-    for (const lang::reference::Entry* entry : lang::reference::find(word, after_dot)) {
+    for (const lang::reference::Entry* entry : named(word, after_dot)) {
       all.push_back({{"name", entry->name},
                      {"kind", lang::reference::name(entry->kind)},
                      {"signature", entry->signature},
@@ -56,7 +69,7 @@ Exit help_json(const std::string& word) {
 bool explain_name(const std::string& word) {
   bool found = false;
   for (const bool after_dot : {false, true}) {
-    for (const lang::reference::Entry* entry : lang::reference::find(word, after_dot)) {
+    for (const lang::reference::Entry* entry : named(word, after_dot)) {
       fmt::print("{}{}  ({})\n    {}\n", found ? "\n" : "", entry->signature, lang::reference::name(entry->kind),
                  entry->doc);
       found = true;

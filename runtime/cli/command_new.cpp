@@ -23,11 +23,16 @@ bool is_policy_name(const std::string& name) {
          !lang::is_reserved(name);
 }
 
+// Why it is no name of a policy, or of the last word of a package.
+std::string why_not(const std::string& name, std::string_view form) {
+  return lang::is_reserved(name) ? fmt::format("`{}` is a reserved word of the language; choose another name", name) : std::string(form);
+}
+
 // NAME/ with a project file, a policy of the package's last word, and a page about it.
 Exit make_package(const std::string& name) {
   const std::string word = name.substr(name.rfind('.') + 1);
   if (!package::is_package_name(name) || !is_policy_name(word)) {
-    complain({fmt::format("'{}' cannot name a package", name), "a name is made of a-z, 0-9 and _, with dots between words: team.gates"});
+    complain({fmt::format("'{}' cannot name a package", name), why_not(word, "a name is made of a-z, 0-9 and _, with dots between words: team.gates")});
     return Exit::Misuse;
   }
   const std::filesystem::path folder = name;
@@ -54,7 +59,7 @@ Exit make_package(const std::string& name) {
 
 Exit make(const std::string& name) {
   if (!is_policy_name(name)) {
-    complain({fmt::format("'{}' cannot name a policy", name), "a name is made of a-z, A-Z, 0-9 and _: early_stop"});
+    complain({fmt::format("'{}' cannot name a policy", name), why_not(name, "a name is made of a-z, A-Z, 0-9 and _: early_stop")});
     return Exit::Misuse;
   }
   const std::filesystem::path path = name + ".allot";

@@ -24,6 +24,7 @@ Exit repl() {
     while (repl::Session::unfinished(*text)) {
       const auto more = editor.read(true);
       if (!more) break;
+      if (editor.given_up()) text->clear();
       *text += "\n" + *more;
     }
     editor.remember(*text);

@@ -128,10 +128,29 @@ Json describe_reads(const lang::Handler& handler) {
   return reads;
 }
 
+// "line 12", in a policy of several files "gates.allot:12".
+std::string where(const lang::Program& program, lang::Span span) {
+  return program.source->file_count() > 1 ? engine::place_of(program, span)
+                                          : fmt::format("line {}", program.source->place(span.begin).line);
+}
+
+// Where members of a composition answer together, a handler stands in each of their files.
+std::string where(const lang::Program& program, const lang::Handler& handler) {
+  std::string text = where(program, handler.span);
+  std::set<std::uint32_t> told{handler.span.begin};
+  for (const lang::Rule& rule : handler.rules) {
+    for (const lang::MemberRule& member : rule.members) {
+      if (told.insert(member.handler.begin).second) text += ", " + where(program, member.handler);
+    }
+  }
+  return text;
+}
+
 Json describe_effects(const lang::Program& program, const std::vector<lang::Effect>& effects) {
   Json list = Json::array();
   for (const lang::Effect& effect : effects) {
     list.push_back({{"line", program.source->place(effect.span.begin).line},
+                    {"where", where(program, effect.span)},
                     {"text", one_line(program.source->text(effect.span))}});
   }
   return list;
@@ -151,6 +170,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   Json object = {{"point", lang::name(handler.point)},
                  {"text", handler.text},
                  {"line", program.source->place(handler.span.begin).line},
+                 {"where", where(program, handler)},
                  {"asked", when_asked(handler)}};
   if (handler.number) object["number"] = argument_value(program, parameters, *handler.number);
   object["reads"] = describe_reads(handler);
@@ -158,6 +178,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   object["effects"] = describe_effects(program, handler.effects);
   for (const lang::Allotment& allotment : handler.allotments) {
     object["allots"].push_back({{"line", program.source->place(allotment.place.begin).line},
+                                {"where", where(program, allotment.place)},
                                 {"text", one_line(program.source->text(allotment.place))},
                                 {"solved_by", allotment.why}});
   }

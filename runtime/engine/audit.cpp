@@ -13,47 +13,13 @@
 #include "runtime/engine/journal.h"
 #include "runtime/engine/json_text.h"
 #include "runtime/engine/policy_record.h"
+#include "runtime/engine/settings_record.h"
 
 namespace allot::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json settings_json(const Settings& settings) {
-  Json json;
-  json["seed"] = settings.seed;
-  json["slots"] = settings.slots;
-  json["group_size"] = settings.group_size;
-  json["turn_limit"] = settings.turn_limit;
-  json["tokens_per_turn"] = settings.tokens_per_turn;
-  json["shadow"] = settings.shadow;
-  json["holdout"] = settings.holdout;
-  json["pause_below"] = settings.pause_below ? Json(*settings.pause_below) : Json(nullptr);
-  json["stop_on_fault"] = settings.stop_on_fault;
-  json["has_raw_reward"] = settings.has_raw_reward;
-  const Abilities& host = settings.host;
-  json["host"] = {host.defers, host.shapes, host.replays, host.branches, host.scores, host.losses};
-  json["inputs"] = settings.inputs;
-  return json;
-}
-
-// State that was written at a barrier tells that there was a journal; a gap in its numbers, that a segment is lost.
-Result<void> check_journal(const std::filesystem::path& run) {
-  const std::filesystem::path folder = run / "journal";
-  std::error_code ignored;
-  const std::vector<std::filesystem::path> files = segments(folder);
-  if (files.empty() && std::filesystem::exists(run / "state.json", ignored)) {
-    return Error{fmt::format("The journal of this run is missing: {} holds no segments, but state.json tells of decisions.",
-                             folder.string()),
-                 "put the journal folder back, or start a new run in another folder"};
-  }
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string expected = fmt::format("{:06}.jsonl", i + 1);
-    if (files[i].filename() == expected) continue;
-    return Error{fmt::format("A segment of the journal is missing: there is {}, but no {}.", files[i].string(), expected),
-                 "put the segment back, or start a new run in another folder"};
-  }
-  return {};
 }
 
 }  // namespace
@@ -93,7 +59,7 @@ JsonText record(std::string_view kind, int iteration) {
 struct Audit::Impl {
   std::optional<JournalWriter> journal;
   std::function<void(std::string)> use;  // where there is no journal
-  std::filesystem::path snapshot;        // replaced at every barrier
+  std::filesystem::path folder = {};     // of the journal
   EventLog events = {};
   SameAnswers same = {};
   std::mutex mutex = {};
@@ -116,7 +82,11 @@ struct Audit::Impl {
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
   Json record;
   record["k"] = "run";
-  record["schema"] = "journal/3";
+  record["schema"] = journal_schema;
+  if (journal) {
+    record["segment"] = journal->segment();
+    record["sum"] = journal->sum();
+  }
   record["settings"] = settings_json(settings);
   record["policy"] = policy != nullptr ? policy_record(*policy) : Json(nullptr);
   append(dump(record));
@@ -129,11 +99,12 @@ Audit& Audit::operator=(Audit&&) noexcept = default;
 
 Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   if (auto kept = check_journal(settings.run_folder); !kept) return kept.error();
-  auto journal = JournalWriter::open(settings.run_folder / "journal");
+  const std::filesystem::path folder = settings.run_folder / "journal";
+  auto journal = JournalWriter::open(folder);
   if (!journal) return journal.error();
   Audit audit;
   audit.keeps_events_ = settings.keep_events;
-  audit.impl_.reset(new Impl{*std::move(journal), {}, settings.run_folder / "state.json"});
+  audit.impl_.reset(new Impl{*std::move(journal), {}, folder});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -141,7 +112,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
 Audit Audit::to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy) {
   Audit audit;
   audit.keeps_events_ = settings.keep_events;
-  audit.impl_.reset(new Impl{std::nullopt, std::move(use), {}});
+  audit.impl_.reset(new Impl{std::nullopt, std::move(use)});
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -188,12 +159,19 @@ void Audit::version(int iteration, int number, std::string_view policy) {
   impl_->write(text);
 }
 
-void Audit::resumed(int iteration, std::string_view state) {
-  if (!on()) return;
+// A journal in which nothing has ended may go on with the run of another folder.
+Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& from, std::string_view state) {
+  if (!on()) return {};
+  if (impl_->journal && from && has_an_end(impl_->folder)) {
+    if (auto held = check_mark(impl_->folder, *from, "the saved state"); !held) return held;
+  }
   JsonText text = record("resume", iteration);
+  if (impl_->journal && from) text.member("from", from->sum);
+  if (impl_->journal) mark_ = from;
   if (!state.empty() && keeps_events()) text.member("state", state);
   impl_->events.clear();
   impl_->write(text);
+  return {};
 }
 
 void Audit::begin(int iteration, std::size_t prompts) {
@@ -347,8 +325,8 @@ void Audit::losses(int iteration, int version, const LossTally& tally) {
   impl_->write(text);
 }
 
-Result<void> Audit::barrier(const IterationReport& report, const std::string& state) {
-  if (!on()) return {};
+void Audit::end(const IterationReport& report) {
+  if (!on()) return;
   impl_->same.take([&](std::string rows) { impl_->append(std::move(rows)); });
   if (impl_->events.begun()) {
     JsonText events = record("events", report.iteration);
@@ -361,8 +339,19 @@ Result<void> Audit::barrier(const IterationReport& report, const std::string& st
   text.member("skip_update", report.skip_update).member("aborted", report.aborted).member("metrics", report.metrics);
   if (impl_->journal) text.member("sum", impl_->journal->sum());
   impl_->write(text);
-  // One wait for the disk an iteration is the journal's; the state checks itself when it is read.
-  return impl_->journal ? impl_->journal->barrier(Replacement{impl_->snapshot, state}) : Result<void>();
+  if (impl_->journal) mark_ = JournalMark{impl_->journal->segment(), impl_->journal->sum_so_far()};
+}
+
+// One wait for the disk an iteration is the journal's; the state checks itself when it is read.
+Result<void> Audit::barrier(Background::Task beside) {
+  return on() && impl_->journal ? impl_->journal->barrier(std::move(beside)) : Result<void>();
+}
+
+Result<void> Audit::settle() {
+  if (!on() || !impl_->journal) return {};
+  if (auto settled = impl_->journal->settle(); !settled) return settled;
+  if (const auto& unwritten = impl_->journal->unwritten()) return *unwritten;
+  return {};
 }
 
 }  // namespace allot::engine

@@ -95,6 +95,7 @@ void LiveEngine::take_turn(LiveGroup& group, int sample, const Turn& turn) {
 }
 
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
+  if (auto possible = check_turn(ref, turn); !possible) return possible.error();
   if (auto passed = pass_turn(ref, turn)) return *std::move(passed);
   const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);
@@ -183,7 +184,7 @@ double LiveEngine::now() const {
 
 // Time between iterations is the optimiser's.
 void LiveEngine::charge_seconds() {
-  if (!in_iteration_ || ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
+  if (!in_iteration_ || !ledger_.counts(lang::BaseUnit::Seconds)) return;
   const double time = now();
   ledger_.seconds_passed(std::max(0.0, time - last_event_));
   last_event_ = time;
@@ -191,7 +192,7 @@ void LiveEngine::charge_seconds() {
 
 // For the journal, where time decides anything.
 std::optional<double> LiveEngine::event_time() const {
-  return ledger_.account(lang::BaseUnit::Seconds) == nullptr ? std::nullopt : std::optional(last_event_);
+  return ledger_.counts(lang::BaseUnit::Seconds) ? std::optional(last_event_) : std::nullopt;
 }
 
 // Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.

@@ -22,7 +22,10 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
+#include "runtime/engine/run_lock.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_mailbox.h"
 #include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
@@ -54,6 +57,8 @@ class LiveEngine final : public Engine {
   int replay_age() const override;
   std::string save_state() const override;
   Result<void> restore(const std::string& state) override;
+  Result<void> save_state_in(const std::filesystem::path& folder) override;
+  Result<void> restore_from(const std::filesystem::path& folder) override;
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
@@ -61,12 +66,18 @@ class LiveEngine final : public Engine {
   int announce_swap() override;
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
-  int saved_version() const override;
+  int saved_change() const override;
+  bool carried_out(const std::string& request) const override;
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
   const Pool& pool() const { return pool_; }
   const StateStore& store() const { return store_; }
+  // Of this iteration, up to its barrier, or waiting; null where there is none of this number.
+  const GroupLog* group_log(int number) const {
+    const LiveGroup* const group = groups_.find(number);
+    return group == nullptr ? nullptr : &group->log;
+  }
 
   // For a replay: the journal's records, from now on, as texts of JSON objects.
   void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
@@ -187,7 +198,9 @@ class LiveEngine final : public Engine {
   void warn_without_hits();
   void warn_shaped_gate();
   void add_messages(IterationReport& report);
-  std::string make_snapshot() const;
+  HeadText make_head() const;
+  Snapshot snapshot() const;
+  Result<void> go_on_from(ReadSnapshot read, std::string_view text);
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
@@ -202,6 +215,7 @@ class LiveEngine final : public Engine {
   Result<PreparedSwap> prepare(const SwapRequest& request, const ActivePolicy& active) const;
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
   Result<void> write_down(StateThen& state) const;
+  Result<StateStore> memory_of(const Replaced& replaced, const lang::Program& program) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
   bool serve_beside();
   // Under it.
@@ -214,6 +228,7 @@ class LiveEngine final : public Engine {
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
   void accept(int ticket);
+  void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
   std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);
@@ -224,14 +239,17 @@ class LiveEngine final : public Engine {
   std::shared_ptr<Version> version_for_batch() const;
   const std::shared_ptr<Version>& version_for_group(const std::string& prompt, int place, int round) const;
   void let_go(LiveGroup& group);
+  void leave_canary(std::shared_ptr<Version> next, SwapReport& report);
   void retire(std::shared_ptr<Version> version);
   void release(std::shared_ptr<Version> version);
+  void release_left();
+  std::map<std::string, double> counts_left() const;
   std::vector<std::shared_ptr<Version>> take_gone();
   void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
   void keep_states();
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
-  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration, const std::string& state);
+  Result<void> restore_versions(const SnapshotHead& read, std::string_view text);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
   const lang::Program& program_of(const LiveGroup& group) const;
@@ -253,6 +271,7 @@ class LiveEngine final : public Engine {
   int replay_age_ = 0;
   Swaps swaps_;
   std::map<std::string, double> retired_;  // metrics of versions that went in this iteration
+  std::vector<std::shared_ptr<Version>> left_;  // let go of in this iteration while somebody held them
   std::vector<std::shared_ptr<Version>> gone_;  // nobody asks them any more; freed without the lock
   Ledger ledger_;
   StateStore store_;
@@ -278,7 +297,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
-  std::shared_ptr<const std::string> snapshot_;
+  std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
+  std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one
   // The host's order of this iteration.
   std::shared_ptr<const std::vector<std::string>> offered_ = std::make_shared<const std::vector<std::string>>();
   std::vector<std::string> unused_;
@@ -289,6 +309,7 @@ class LiveEngine final : public Engine {
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   SwapMailbox mailbox_;
+  RunLock run_lock_;
   // Shared for an event of one group that changes nothing else, with the group's own lock; alone for all others.
   mutable StripedMutex mutex_;
   // Of those who share it: the accounts, which an event changes in the order in which the journal tells of it.

@@ -34,7 +34,7 @@ class BorrowedJudge {
 // The group of a rollout, where anything may pass at all: a budget of seconds is charged at every event, and an observer
 // sees one answer at a time.
 LiveGroup* LiveEngine::may_pass(RolloutRef ref) {
-  const bool alone = fatal_ || observer_ || ledger_.account(lang::BaseUnit::Seconds) != nullptr;
+  const bool alone = fatal_ || observer_ || ledger_.counts(lang::BaseUnit::Seconds);
   return alone || ref.sample < 0 ? nullptr : groups_.find_beside(ref.group);
 }
 
@@ -42,7 +42,7 @@ LiveGroup* LiveEngine::may_pass(RolloutRef ref) {
 // nobody is asked about all of them. Then only closing itself is done by one at a time.
 bool LiveEngine::closes_beside() const {
   return in_iteration_ && !rounds_together_ && !(judge_ != nullptr && points_.has(Point::Wave, lang::Subject::Batch)) &&
-         !settings_.stop_on_fault && !fatal_ && !observer_ && ledger_.account(lang::BaseUnit::Seconds) == nullptr;
+         !settings_.stop_on_fault && !fatal_ && !observer_ && !ledger_.counts(lang::BaseUnit::Seconds);
 }
 
 // Turn points that come once the rollout is at its next turn, or (`goes_on` false) has ended.
@@ -177,7 +177,7 @@ std::optional<Orders> LiveEngine::pass_ending(RolloutRef ref, const Ending& endi
   }
   {
     std::unique_lock order(order_, std::defer_lock);
-    if (!ledger_.accounts().empty()) order.lock();
+    if (ledger_.counts()) order.lock();
     audit_.ended(ref, ending, std::nullopt);
     record_ending(group, ref.sample, ending, judge ? &**judge : nullptr);
   }

@@ -60,6 +60,20 @@ const Symbol* Document::symbol_at(Position position) const {
   return token == nullptr ? nullptr : symbols_.at(token->span.begin);
 }
 
+// The function of another file that is meant by the last word of `gates.soft`, where the policy checks.
+const lang::tree::FunctionDecl* Document::imported_at(Position position) const {
+  std::size_t index = 0;
+  const Token* const token = token_at(offset_of(*source_, position), &index);
+  if (!program_ || token == nullptr || token->kind != TokenKind::Word) return nullptr;
+  std::string whole(token->text);
+  for (; index > 1 && tokens_[index - 1].text == "."; index -= 2) whole = std::string(tokens_[index - 2].text) + "." + whole;
+  const auto& functions = program_->tree->functions;
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](const lang::tree::FunctionDecl& each) {
+    return each.imported && each.name.text == whole;
+  });
+  return found == functions.end() ? nullptr : &*found;
+}
+
 // ---- diagnostics
 
 Json Document::diagnostics() const {
@@ -87,6 +101,20 @@ Json Document::diagnostics() const {
 // ---- names
 
 Json Document::definition(Position position) const {
+  if (const lang::tree::FunctionDecl* const imported = imported_at(position)) {
+    const Span name = imported->name.span;
+    const lang::Source& all = *program_->source;
+    std::size_t file = 0;
+    while (file + 1 < all.file_count() && all.file(file + 1).begin <= name.begin) ++file;
+    const lang::Source alone(all.name(name.begin), std::string(all.file_text(file)));
+    PositionCursor elsewhere;
+    const auto json = [&](std::uint32_t offset) {
+      const Position place = elsewhere.at(alone, offset - all.file(file).begin);
+      return Json{{"line", place.line}, {"character", place.character}};
+    };
+    return {{"uri", "file://" + program_->source->name(name.begin)},
+            {"range", {{"start", json(name.begin)}, {"end", json(name.end)}}}};
+  }
   const Symbol* const symbol = symbol_at(position);
   return symbol == nullptr ? Json() : location(symbol->declared);
 }
@@ -163,6 +191,10 @@ Json Document::outline() const {
   }
   for (const auto& test : tree_->tests) {
     if (!test.title.empty()) add("test: " + test.title, Method, test.span, {test.span.begin, test.span.begin + 4});
+  }
+  for (const auto& scenario : tree_->scenarios) {
+    if (scenario.title.empty()) continue;
+    add("scenario: " + scenario.title, Method, scenario.span, {scenario.span.begin, scenario.span.begin + 8});
   }
   return list;
 }

@@ -44,7 +44,10 @@ class Document {
   std::string about(const Symbol& symbol) const;
   std::optional<std::string> let_type(const Symbol& symbol) const;
   std::string subject_before(std::size_t dot) const;
+  std::string subject_in_words(std::size_t name) const;
+  std::optional<lang::Point> point_at(std::uint32_t offset) const;
   const Symbol* symbol_at(Position position) const;
+  const lang::tree::FunctionDecl* imported_at(Position position) const;
 
   std::string uri_;
   std::shared_ptr<const lang::Source> source_;

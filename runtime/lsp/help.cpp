@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/reference/reference.h"
+#include "lang/words.h"
 #include "runtime/lsp/document.h"
 
 namespace allot::lsp {
@@ -25,19 +26,31 @@ std::string about(const reference::Entry& entry) {
   return fmt::format("{}\n{}\n\n*{}*", code(entry.signature), entry.doc, reference::name(entry.kind));
 }
 
-bool is_of(const reference::Entry& entry, std::string_view subject) {
+std::string_view word_of(lang::Subject subject) {
   using lang::Subject;
-  if (subject.empty()) return true;
-  switch (entry.subject) {
-    case Subject::Group:
-      return subject == "group";
-    case Subject::Batch:
-      return subject == "batch";
-    case Subject::Rollout:
-      return subject == "rollout";
-    default:
-      return subject != "group" && subject != "batch" && subject != "rollout";
+  switch (subject) {
+    case Subject::Group: return "group";
+    case Subject::Batch: return "batch";
+    case Subject::Rollout: return "rollout";
+    case Subject::Pool: return "pool";
+    case Subject::MicroBatch: return "micro_batch";
+    case Subject::Token: return "token";
+    case Subject::Prompt: return "prompt";
+    case Subject::Anchor: return "anchor";
+    case Subject::Run: return "run";
   }
+  return "";
+}
+
+bool is_of(const reference::Entry& entry, std::string_view subject) {
+  return subject.empty() || word_of(entry.subject) == subject;
+}
+
+// Whether it can be read at the point; what is no fact can.
+bool is_known(const reference::Entry& entry, const std::optional<lang::Point>& point) {
+  const lang::FactRow* const row =
+      entry.kind == reference::Kind::Fact ? lang::find_fact(entry.subject, entry.name) : nullptr;
+  return row == nullptr || !point || lang::known_at(*row, *point);
 }
 
 // Kinds of completion items in the protocol.
@@ -48,6 +61,7 @@ int item_kind(reference::Kind kind) {
     case reference::Kind::Reduction:
       return 3;  // function
     case reference::Kind::Fact:
+    case reference::Kind::Member:
       return 10;  // property
     case reference::Kind::Unit:
       return 11;  // unit
@@ -102,7 +116,40 @@ std::string Document::subject_before(std::size_t dot) const {
     if (symbol->name != owner.text || symbol->subject.empty()) continue;
     if (best == nullptr || symbol->scope.end - symbol->scope.begin < best->scope.end - best->scope.begin) best = symbol;
   }
-  return best == nullptr ? std::string() : best->subject;
+  return best == nullptr ? subject_in_words(dot - 1) : best->subject;
+}
+
+// While a bracket is open nothing can be read around it, and the words before have to do: `of group g`, `r in g.rollouts`.
+std::string Document::subject_in_words(std::size_t name) const {
+  for (std::size_t i = name; i-- > 0;) {
+    if (tokens_[i].text != tokens_[name].text) continue;
+    const std::string_view before = i > 0 ? tokens_[i - 1].text : std::string_view();
+    if (i > 1 && tokens_[i - 2].text == "of") return std::string(before);
+    if (before == "given" && i + 2 < name) return std::string(tokens_[i + 2].text);
+    if ((before != "for" && before != "each") || i + 4 >= tokens_.size() || tokens_[i + 1].text != "in") continue;
+    const std::string_view walked = tokens_[i + 4].text;
+    if (walked == "rollouts") return "rollout";
+    if (walked == "groups" || walked == "ended" || walked == "stored") return "group";
+    if (walked == "prompts" || walked == "known") return "prompt";
+  }
+  return {};
+}
+
+// Of the handler that the offset is in; nothing elsewhere.
+std::optional<lang::Point> Document::point_at(std::uint32_t offset) const {
+  std::optional<lang::Point> point;
+  for (std::size_t i = 0; i + 1 < tokens_.size() && tokens_[i].span.begin < offset; ++i) {
+    const bool first = i == 0 || source_->place(tokens_[i].span.begin).column == 1;
+    if (!first || !(lang::is_item_word(tokens_[i].text) || tokens_[i].text == "test")) continue;
+    point = std::nullopt;
+    if (tokens_[i].text != "on") continue;
+    const bool every = tokens_[i + 1].text == "every" && i + 2 < tokens_.size();
+    const std::string_view word = tokens_[every ? i + 2 : i + 1].text;
+    for (int each = 0; each <= static_cast<int>(lang::Point::Eval); ++each) {
+      if (lang::name(static_cast<lang::Point>(each)) == word) point = static_cast<lang::Point>(each);
+    }
+  }
+  return point;
 }
 
 Json Document::hover(Position position) const {
@@ -111,7 +158,11 @@ Json Document::hover(Position position) const {
   if (token == nullptr || token->kind != TokenKind::Word) return {};
   std::string text;
   const bool after_dot = index > 0 && tokens_[index - 1].text == ".";
-  if (const Symbol* symbol = after_dot ? nullptr : symbols_.at(token->span.begin)) {
+  if (const lang::tree::FunctionDecl* const imported = imported_at(position)) {
+    const Span whole{imported->name.span.begin, (*program_->tree)[imported->body].span.end};
+    text = fmt::format("{}\n*function of {}*", code("fn " + std::string(program_->source->text(whole))),
+                       program_->source->name(whole.begin));
+  } else if (const Symbol* symbol = after_dot ? nullptr : symbols_.at(token->span.begin)) {
     text = about(*symbol);
   } else {
     const std::string subject = after_dot ? subject_before(index - 1) : std::string();
@@ -139,17 +190,18 @@ Json Document::completion(Position position) const {
   const bool known = before < tokens_.size();
   if (known && tokens_[before].text == ".") {
     const std::string subject = subject_before(before);
+    const std::optional<lang::Point> point = point_at(offset);
     std::set<std::string> told;
     for (const reference::Entry& entry : reference::entries()) {
-      const bool dotted = entry.kind == reference::Kind::Fact && entry.subject != lang::Subject::Run;
-      if (dotted && is_of(entry, subject) && told.insert(entry.name).second) list.push_back(item(entry));
+      const bool fits = reference::stands_after_dot(entry) && is_of(entry, subject) && is_known(entry, point);
+      if (fits && told.insert(entry.name).second) list.push_back(item(entry));
     }
     return list;
   }
   const bool after_number = known && tokens_[before].kind == TokenKind::Number;
   for (const reference::Entry& entry : reference::entries()) {
-    const bool dotted = entry.kind == reference::Kind::Fact && entry.subject != lang::Subject::Run;
-    if (!dotted && (!after_number || entry.kind == reference::Kind::Unit)) list.push_back(item(entry));
+    if (reference::stands_after_dot(entry) || entry.kind == reference::Kind::Operator) continue;
+    if (!after_number || entry.kind == reference::Kind::Unit) list.push_back(item(entry));
   }
   if (after_number) return list;
   std::set<std::string> told;

@@ -39,6 +39,7 @@ struct LineEditor::Terminal {
   std::filesystem::path file;
   Complete complete;
   bool more = false;
+  bool given_up = false;  // by Ctrl-C
 
   static Terminal& of(EditLine* editor) {
     void* data = nullptr;
@@ -49,6 +50,13 @@ struct LineEditor::Terminal {
   static char* prompt(EditLine* editor) {
     static char first[] = "allot> ", next[] = "   ... ";
     return of(editor).more ? next : first;
+  }
+
+  // Bound to Ctrl-C: what was typed is given up, and the next line begins.
+  static unsigned char on_interrupt(EditLine* editor, int) {
+    of(editor).given_up = true;
+    std::printf("^C");
+    return CC_NEWLINE;
   }
 
   // Bound to Tab: what all candidates begin with is put in; several are listed.
@@ -94,6 +102,10 @@ LineEditor::LineEditor(Complete complete, std::filesystem::path history) {
   el_set(editor, EL_HIST, ::history, terminal.history.get());
   el_set(editor, EL_ADDFN, "allot-complete", "complete a name", &Terminal::on_tab);
   el_set(editor, EL_BIND, "^I", "allot-complete", nullptr);
+  // While a line is edited Ctrl-C is a key like any other; while a value is worked out it ends the program as ever.
+  el_set(editor, EL_SETTY, "-d", "-isig", nullptr);
+  el_set(editor, EL_ADDFN, "allot-give-up", "give the line up", &Terminal::on_interrupt);
+  el_set(editor, EL_BIND, "^C", "allot-give-up", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
 }
 
@@ -106,13 +118,17 @@ std::optional<std::string> LineEditor::read(bool more) {
     return line;
   }
   terminal_->more = more;
+  terminal_->given_up = false;
   int count = 0;
   const char* const line = el_gets(terminal_->editor.get(), &count);
+  if (terminal_->given_up) return std::string();
   if (line == nullptr || count <= 0) return std::nullopt;
   std::string text(line, static_cast<std::size_t>(count));
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }
+
+bool LineEditor::given_up() const { return terminal_ && terminal_->given_up; }
 
 void LineEditor::remember(const std::string& text) {
   if (!terminal_ || text.find_first_not_of(" \t\n") == std::string::npos) return;

@@ -21,6 +21,8 @@ class LineEditor {
 
   // Without its line end; nothing at the end of input (Ctrl-D). `more`: the line goes on what was begun.
   std::optional<std::string> read(bool more);
+  // Whether the last line was given up with Ctrl-C; it is empty then, and what it went on is to be forgotten too.
+  bool given_up() const;
   void remember(const std::string& text);
 
  private:

@@ -64,6 +64,29 @@ std::string mistakes(const lang::Diagnostics& found, const std::string& line, st
 // The group that was given, or one of four rollouts that still run.
 constexpr std::string_view plain_group = "given g = group { started: 4 }";
 
+// The name under which a session's handler has the expression: a `let`, for that can be of any type.
+constexpr std::string_view asked_name = "asked_of_this_session";
+
+// The expression becomes what the handler of an `allot eval` has: a report, or the amount of a rule where it is a vector.
+lang::NodeId make_asked(lang::Program& program) {
+  lang::Handler& handler = program.handlers.front();
+  const auto let = std::find_if(handler.lets.begin(), handler.lets.end(),
+                                [](const lang::Let& each) { return each.name == asked_name; });
+  const lang::NodeId value = let->value;
+  if (handler.nodes[static_cast<std::size_t>(value)].type.vector()) {
+    lang::Rule rule;
+    rule.verdict.amount = value;
+    handler.rules = {std::move(rule)};
+  } else {
+    lang::Effect effect;
+    effect.kind = lang::EffectKind::Report;
+    effect.value = value;
+    handler.effects = {std::move(effect)};
+    program.reports = {"value"};
+  }
+  return value;
+}
+
 struct Asked {
   const lang::Program& program;
   std::vector<Cell> parameters;
@@ -83,10 +106,45 @@ void score_hits(const Asked& asked, engine::LiveGroup& group, const engine::RunF
   }
 }
 
+// What is given of states, for the group that is asked about.
+std::optional<Error> give_states(Asked& asked, engine::LiveGroup& group, trial::Allowance& allowance) {
+  const lang::tree::File& tree = *asked.program.tree;
+  for (const lang::tree::Given& given : tree.tests.front().givens) {
+    for (std::size_t i = 0; i < asked.program.states.size(); ++i) {
+      const lang::State& state = asked.program.states[i];
+      if (state.name != given.name.text) continue;
+      auto value = trial::literal(tree, given.value, allowance);
+      if (!value) return value.error();
+      const std::vector<Cell> cells = value->cells(state.type.base);
+      if (static_cast<std::int64_t>(cells.size()) != state.type.cells()) {
+        return Error{fmt::format("`{}` is {}; a session's group has one prompt.", state.name, lang::to_text(state.type)), ""};
+      }
+      switch (state.scope) {
+        case lang::StateScope::Group: group.state[i] = cells; break;
+        case lang::StateScope::Prompt: asked.store.write_prompt(group.log.prompt, i, cells); break;
+        case lang::StateScope::Run: asked.store.write_run(i, cells); break;
+        case lang::StateScope::Category: asked.store.write_category(group.log.category, i, cells); break;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::string with_unit(const Cell& value, const lang::Type& type) {
   const std::string unit = lang::to_text(type.unit);
   const std::string text = lang::show(value, type);
   return value.defined == 0 || unit.empty() ? text : text + " " + unit;
+}
+
+std::string with_unit(const compiler::Column& value, lang::Type type) {
+  if (type.matrix() && type.columns == 0) type.columns = static_cast<std::int16_t>(value.width);
+  const std::string unit = lang::to_text(type.unit);
+  return lang::show(std::span(value.cells, static_cast<std::size_t>(value.size)), type) + (unit.empty() ? "" : " " + unit);
+}
+
+// `given belief = beta(1, 2)`: the value of a state that is declared, and no record.
+bool is_state(const std::vector<std::string>& states, std::string_view name) {
+  return std::find(states.begin(), states.end(), name) != states.end();
 }
 
 }  // namespace
@@ -117,23 +175,40 @@ Session::Written Session::policy(const std::vector<Piece>& pieces, const std::st
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].word == "let") add(i);
   }
-  written.text += "report value = ";
+  written.text += fmt::format("let {} = ", asked_name);
   if (shown == nothing_shown) written.begin = written.text.size();
   written.text += expression + "\n}\ntest \"session\" {\n";
+  const std::vector<std::string> states = states_of(pieces);
   bool given = false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].word == "given") add(i), given = true;
+    if (pieces[i].word != "given") continue;
+    add(i);
+    given = given || !is_state(states, pieces[i].name);
   }
   if (!given) written.text += std::string(plain_group) + "\n";
-  written.text += "expect finish(g) is train\n}\n";
+  written.text += "expect 1 < 2\n}\n";
   return written;
+}
+
+std::vector<std::string> Session::states_of(const std::vector<Piece>& pieces) {
+  std::vector<std::string> states;
+  for (const Piece& piece : pieces) {
+    if (piece.word == "state" || piece.word == "input") states.push_back(piece.name);
+  }
+  return states;
 }
 
 Reply Session::declare(Piece piece) {
   std::vector<Piece> pieces = pieces_;
+  const std::vector<std::string> states = states_of(pieces_);
+  const auto is_record = [&](const Piece& each) { return each.word == "given" && !is_state(states, each.name); };
+  // A session has one record; what is given of a state stands beside the state; any other name is declared once.
   std::erase_if(pieces, [&](const Piece& each) {
-    const bool one_kind = piece.word == each.word && (piece.word == "given" || piece.name.empty());
-    return one_kind || (!piece.name.empty() && each.name == piece.name);
+    if (piece.word == "given" || each.word == "given") {
+      const bool same_state = each.word == piece.word && each.name == piece.name;
+      return same_state || (is_record(piece) && is_record(each));
+    }
+    return piece.name.empty() ? piece.word == each.word : each.name == piece.name;
   });
   const std::string line = piece.text;
   pieces.push_back(std::move(piece));
@@ -149,15 +224,22 @@ Reply Session::value(const std::string& expression) const {
   const Written written = policy(pieces_, expression, nothing_shown);
   lang::Diagnostics diagnostics;
   const auto source = std::make_shared<const lang::Source>("session", written.text);
-  const auto program = lang::check(source, diagnostics);
+  auto program = lang::check(source, diagnostics);
   if (!program) return {mistakes(diagnostics, expression, written.begin), true, false};
+  const lang::NodeId asked_for = make_asked(*program);
   auto parameters = lang::bind(*program, {});
   if (!parameters) return {parameters.error().text() + "\n", true, false};
   Asked asked{*program, *std::move(parameters), compiler::evaluate(*program), engine::StateStore(*program)};
   trial::Allowance allowance;
-  auto record = trial::read_record(*program, asked.parameters, program->tree->tests.front().givens.front(), allowance);
+  const lang::tree::Given* subject = nullptr;
+  for (const lang::tree::Given& given : program->tree->tests.front().givens) {
+    if (program->tree->operator[](given.value).kind == lang::tree::ExprKind::Record) subject = &given;
+  }
+  if (subject == nullptr) return {"a session asks about a group: given g = group { … }\n", true, false};
+  auto record = trial::read_record(*program, asked.parameters, *subject, allowance);
   if (!record) return {record.error().text() + "\n", true, false};
   if (!record->is_group()) return {"a session asks about a group: given g = group { … }\n", true, false};
+  if (auto error = give_states(asked, *record->group, allowance)) return {error->text() + "\n", true, false};
 
   const lang::Handler& handler = program->handlers.front();
   engine::LiveGroup& group = *record->group;
@@ -176,8 +258,10 @@ Reply Session::value(const std::string& expression) const {
                         engine::words(answer.outcome.fault)),
             true, false};
   }
-  const lang::Type& type = handler.nodes[static_cast<std::size_t>(handler.effects.front().value)].type;
-  return {with_unit(answer.reports().front(), type) + "\n", false, false};
+  const lang::Type& type = handler.nodes[static_cast<std::size_t>(asked_for)].type;
+  const std::string shown =
+      type.vector() ? with_unit(answer.outcome.amounts, type) : with_unit(answer.reports().front(), type);
+  return {shown + "\n", false, false};
 }
 
 Reply Session::line(const std::string& text) {
@@ -248,8 +332,9 @@ std::vector<std::string> Session::completions(std::string_view before) const {
   const bool after_dot = begin > 0 && before[begin - 1] == '.';
   std::set<std::string> found;
   for (const lang::reference::Entry& entry : lang::reference::entries()) {
-    const bool dotted = entry.kind == lang::reference::Kind::Fact && entry.subject != lang::Subject::Run;
+    const bool dotted = lang::reference::stands_after_dot(entry);
     const bool of_group = entry.subject == lang::Subject::Group || !dotted;
+    if (entry.kind == lang::reference::Kind::Operator) continue;
     if (dotted == after_dot && of_group && entry.name.starts_with(letters)) found.insert(entry.name);
   }
   for (const Piece& piece : pieces_) {

@@ -37,6 +37,7 @@ class Session {
     std::size_t begin = 0;  // of the line within it
   };
 
+  static std::vector<std::string> states_of(const std::vector<Piece>& pieces);
   Written policy(const std::vector<Piece>& pieces, const std::string& expression, std::size_t shown) const;
   Reply declare(Piece piece);
   Reply value(const std::string& expression) const;

@@ -208,7 +208,18 @@ class Eval(unittest.TestCase):
                          {"value": 12, "defined": True, "type": "tokens", "unit": "tokens"})
         self.assertIsNone(allot("eval", "mean([undefined])", "--json").json()["value"])
 
+    def test_rows_of_a_matrix_stay_apart(self):
+        # Transposes and products by hand.
+        for expression, rows in [("[[1, 2], [3, 4]]", [[1, 2], [3, 4]]), ("[[1, 2, 3]]", [[1, 2, 3]]),
+                                 ("transpose([[1, 2, 3], [4, 5, 6]])", [[1, 4], [2, 5], [3, 6]]),
+                                 ("[[1, 2], [3, 4]] * [[0, 1], [1, 0]]", [[2, 1], [4, 3]])]:
+            self.assertEqual(json.loads(allot("eval", expression).out), rows)
+            self.assertEqual(allot("eval", expression, "--json").json()["value"], rows)
+        self.assertEqual(allot("eval", "[[true], [false]]").out, "[[true], [false]]\n")
+        self.assertEqual(allot("eval", "[1, 2]").out, "[1, 2]\n")
+
     def test_faults(self):
+        self.assertIn("domain", allot("eval", "beta(sum([0.0]), 1)", "--json").json()["fault"])
         for expression, words in [("1 mod 0", "zero"), ("sqrt(0 - 1)", "negative"),
                                   ("9223372036854775807 + 1", "64 bits")]:
             answer = allot("eval", expression)
@@ -284,6 +295,36 @@ class Help(unittest.TestCase):
         page = allot("help", codes[0].lower())
         self.assertEqual(page.code, 0)
         self.assertIn(codes[0], page.out)
+
+    def test_names_are_explained_as_they_are_written(self):
+        for word, told in [("g.hits", "g.hits: rollouts"), ("??", "binds looser than"), ("allot", "maximizing"),
+                           ("decay", "initial value"), ("b.prompts", "b.prompts"), ("mod", "-7 mod 3"), ("group", "of group g")]:
+            answer = allot("help", word)
+            self.assertEqual(answer.code, 0, word)
+            self.assertIn(told, answer.out)
+            self.assertTrue(allot("help", word, "--json").json(), word)
+        self.assertNotIn("r.tokens", allot("help", "g.tokens").out)
+        self.assertEqual(allot("help", "g.nothing").code, 2)
+
+    def test_a_reserved_word_names_no_policy(self):
+        answer = allot("new", "when")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("reserved", answer.err)
+
+    def test_json_is_said_of_a_policy_with_errors_too(self):
+        path = policy_file("policy p\non finish of group g { when g.hit_raet > 1 then drop }\n")
+        for words in [("explain", path), ("replay", path, "--rollouts", path)]:
+            answer = allot(*words, "--json")
+            self.assertEqual(answer.code, 1)
+            self.assertEqual([each["code"] for each in answer.json()["diagnostics"]], ["E0105"], words)
+
+    def test_a_limit_of_nothing_is_refused_in_words(self):
+        for value in ["0", "-3", "1e3", "many"]:
+            answer = allot("check", "stdlib/sara.allot", f"--max-cost={value}")
+            self.assertEqual(answer.code, 2)
+            self.assertIn("above 0", answer.err)
+            self.assertLess(len(answer.err), 300)
+        self.assertEqual(allot("check", "stdlib/sara.allot", "--max-cost", "1000000000").code, 0)
 
     def test_an_unknown_code(self):
         answer = allot("help", "E9999")

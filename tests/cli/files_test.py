@@ -45,6 +45,16 @@ class Files(unittest.TestCase):
         self.assertEqual(wrong.code, 2)
         self.assertIn("sara.size", wrong.err)
 
+    def test_too_many_files_are_one_mistake(self):
+        # Each file calls the next: the last that can be read calls one that is not there, and nobody is blamed for that.
+        text = "policy p\nimport f0\non finish of group g { when f0.f(1.0) > 2 then drop }\n"
+        for i in range(70):
+            text += f"# file f{i}.allot\npolicy f{i}\nimport f{i + 1}\nfn f(x: real) -> real = f{i + 1}.f(x) + 1\n"
+        text += "# file f70.allot\npolicy f70\nfn f(x: real) -> real = x\n"
+        answer = allot("check", policy_file(text))
+        self.assertEqual(answer.code, 1)
+        self.assertEqual([line[:12] for line in answer.err.splitlines() if line.startswith("error")], ["error[E0601]"])
+
     def test_a_mistake_in_another_file_is_shown_there(self):
         path = policy_file(USES + "# file team/gates.allot\npolicy gates\nfn few(n: rollouts) -> bool = n <\n")
         answer = allot("check", path, "--json")

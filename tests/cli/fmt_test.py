@@ -19,6 +19,21 @@ class Fmt(unittest.TestCase):
         again = allot("fmt", path)
         self.assertEqual((again.code, again.out), (0, ""))
 
+    def test_a_link_stays_one_and_its_target_is_laid_out(self):
+        path = pathlib.Path(policy_file(ROUGH))
+        link = path.parent / "link.allot"
+        link.symlink_to(path.name)
+        self.assertEqual(allot("fmt", str(link)).code, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(path.read_text(), SMOOTH)
+
+    def test_a_broken_rule_hangs(self):
+        text = ("policy p\n\non finish of group g {\n  when g.flat\n    then drop\n  when\n    g.scored < 2\n    then drop because\n"
+                "      \"few\"\n  let rate =\n    g.scored / g.started\n  report rate = rate\n  otherwise\n    train\n}\n")
+        self.assertEqual(allot("fmt", "-", stdin=text.replace("      \"few", "    \"few")).out, text.replace("      \"few", "    \"few"))
+        flat = "\n".join(line.strip() for line in text.splitlines()) + "\n"
+        self.assertEqual(allot("fmt", "-", stdin=flat).out, text.replace("      \"few", "    \"few"))
+
     def test_check_writes_nothing(self):
         path = policy_file(ROUGH)
         answer = allot("fmt", "--check", path)
@@ -52,6 +67,25 @@ class Fmt(unittest.TestCase):
         self.assertEqual(answer.code, 1)
         self.assertIn("E0001", answer.err)
         self.assertEqual(pathlib.Path(path).read_text(), "policy p\nparam a : int = \n")
+
+    def test_installed_packages_are_left_alone(self):
+        path = pathlib.Path(policy_file(ROUGH))
+        installed = path.parent / ".allot" / "packages" / "q-1" / "q.allot"
+        installed.parent.mkdir(parents=True)
+        installed.write_text(ROUGH)
+        self.assertEqual(allot("fmt", str(path.parent)).out, f"{path}: formatted\n")
+        self.assertEqual(installed.read_text(), ROUGH)
+        self.assertEqual(len(allot("check", "--json", str(path.parent)).json()), 1)
+        self.assertEqual(allot("fmt", str(installed.parent)).code, 0)  # unless a person names it
+        self.assertEqual(installed.read_text(), SMOOTH)
+
+    def test_a_link_stays_one(self):
+        path = pathlib.Path(policy_file(ROUGH))
+        link = path.parent / "link.allot"
+        link.symlink_to(path.name)
+        self.assertEqual(allot("fmt", str(link)).code, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(path.read_text(), SMOOTH)
 
     def test_a_missing_file_is_told(self):
         answer = allot("fmt", "/nowhere/x.allot")

@@ -1,12 +1,13 @@
 """allot lsp, asked by the client of pygls over stdin and stdout, as an editor asks."""
 
 import asyncio
+import pathlib
 import unittest
 
 from lsprotocol import types
 from pygls.lsp.client import BaseLanguageClient
 
-from program import ALLOT, SOURCE
+from program import ALLOT, SOURCE, policy_file
 
 URI = "file:///early.allot"
 TEXT = """## Stops what repeats itself.
@@ -137,6 +138,20 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
         self.assertIn("rollouts", units)
         self.assertNotIn("clamp", units)
 
+    async def test_completion_while_a_bracket_is_open(self):
+        for head, here, elsewhere in [
+                ("on wave of group one { when one.", "hit_rate", "turn_count"),
+                ("on turn 5 of group one { when one.", "alive", "hit_rate"),           # rewards are not known yet
+                ("on size of batch all { start [8 for q in all.", "prompts", "hit_rate"),
+                ("on size of batch all { let n = all.", "budget", "hit_rate"),
+                ("on finish of group g { report x = sum(each.tokens for each in g.rollouts where each.", "alive", "hit_rate"),
+                ("on update of batch all { for each done in all.ended { report x = done.", "hit_rate", "slots")]:
+            await self.change("policy p\nhit when reward >= 1.0\n" + head)
+            labels = await self.labels(types.Position(2, len(head)))
+            self.assertIn(here, labels, head)
+            self.assertNotIn(elsewhere, labels, head)
+            self.assertNotIn("??", labels)
+
     async def test_definition_and_references(self):
         found = await self.client.text_document_definition_async(
             self.at(types.DefinitionParams, place(13, "threshold")))
@@ -148,6 +163,19 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
                          [place(3, "threshold"), place(8, "threshold"), place(8, "threshold", nth=1),
                           place(13, "threshold"), place(17, "threshold")])
         self.assertEqual(uses[2].range.start.character, TEXT.splitlines()[8].rindex("threshold"))
+
+    async def test_a_function_of_another_file(self):
+        path = policy_file("policy p\nimport gates\non finish of group g { when gates.few(g.scored) then drop }\n"
+                           "# file gates.allot\npolicy gates\n\nfn few(n: rollouts) -> bool = n < 2\n")
+        uri = pathlib.Path(path).as_uri()
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(
+            types.TextDocumentItem(uri, "allot", 1, pathlib.Path(path).read_text())))
+        where = dict(text_document=types.TextDocumentIdentifier(uri), position=types.Position(2, 36))
+        told = await self.client.text_document_hover_async(types.HoverParams(**where))
+        self.assertIn("fn few(n: rollouts) -> bool = n < 2", told.contents.value)
+        found = await self.client.text_document_definition_async(types.DefinitionParams(**where))
+        self.assertEqual(found.uri, (pathlib.Path(path).parent / "gates.allot").as_uri())
+        self.assertEqual(found.range, types.Range(types.Position(2, 3), types.Position(2, 6)))
 
     async def test_names_are_not_confused_with_words_and_labels(self):
         uses = await self.client.text_document_references_async(self.at(
@@ -189,6 +217,10 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
             types.DocumentSymbolParams(types.TextDocumentIdentifier(URI)))
         self.assertEqual([each.name for each in found],
                          ["threshold", "size", "on turn 10 of group g", "on wave of group g", "test: t"])
+        await self.change(TEXT + 'scenario "s" { iteration { group a: rewards 1 expect a is trained } }\n')
+        found = await self.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(types.TextDocumentIdentifier(URI)))
+        self.assertEqual(found[-1].name, "scenario: s")
 
     async def test_every_policy_of_stdlib_can_be_asked_everywhere(self):
         for path in sorted((SOURCE / "stdlib").glob("*.allot"))[:4]:

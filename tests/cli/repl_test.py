@@ -31,6 +31,24 @@ class Piped(unittest.TestCase):
         self.assertEqual(answer.out.splitlines(), ["2 rollouts", "0.6666666666666666", "false", "0.3333333333333333",
                                                    "undefined"])
 
+    def test_every_value_is_shown_that_eval_shows(self):
+        answer = answers("[1, 2]", "beta(1, 2)", "[[1, 2], [3, 4]]", "given g = group { rewards: [1, 0, undefined] }",
+                         "g.rewards", "g.rewards > 0", "allot 3 over x in [0.2, 0.5], n in 0..2 maximizing n * x",
+                         "g.scored > 1", "[2 tokens, 3 tokens]")
+        # Both units go to 0.5 first, whose each unit adds most; the third to 0.2.
+        self.assertEqual((answer.out.splitlines(), answer.err),
+                         (["[1, 2]", "beta(1, 2)", "[[1, 2], [3, 4]]", "[1, 0, undefined]", "[true, false, undefined]",
+                           "[1, 2]", "true", "[2, 3] tokens"], ""))
+
+    def test_state_is_given_beside_a_group(self):
+        answer = answers("state belief: beta per prompt = beta(1, 1)", "state seen: int per group = 0",
+                         "given belief = beta(1, 2)", "given g = group { rewards: [1, 0] }", "belief[g.prompt]",
+                         "given seen = 4", "seen + 1", "g.reward_mean", "given belief = beta(3, 1)", "belief[g.prompt]",
+                         "given h = group { rewards: [1, 1] }", "h.reward_mean", ":list")
+        self.assertEqual(answer.err, "")
+        self.assertEqual(answer.out.splitlines()[:5], ["beta(1, 2)", "5", "0.5", "beta(3, 1)", "1"])
+        self.assertEqual(answer.out.count("given"), 3)  # belief, seen and the last group
+
     def test_mistakes_are_shown_in_the_line_and_change_nothing(self):
         answer = answers("let x = 2", "let x = y", "x + tree", "x", "1 / g.wave")
         self.assertEqual(answer.out, "2\n")
@@ -71,6 +89,24 @@ class Terminal(unittest.TestCase):
 
     def type(self, text):
         os.write(self.terminal, text.encode())
+
+    def test_ctrl_c_gives_a_line_up_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.start(folder)
+            self.type("1 + ")
+            self.until("1 + ")
+            self.type("\x03")
+            self.until("allot> ")
+            self.type("let kept = 4\n")
+            self.until("allot> ")
+            self.type("max(1,\n")
+            self.until("... ")
+            self.type("\x03")
+            self.until("allot> ")
+            self.type("kept * 2\n")
+            self.until("8\r\n")
+            self.until("allot> ")
+            self.end()
 
     def end(self):
         time.sleep(0.5)  # what is typed while the program changes the mode of its terminal may be lost

@@ -16,12 +16,15 @@ TEST_CASE("every word of the grammar, every function and every fact has an entry
       return entry->doc.ends_with('.') && !entry->signature.empty();
     });
   };
-  for (const auto* words : {&item_words(), &statement_words(), &action_words(), &point_words(), &unit_words()}) {
+  for (const auto* words : {&item_words(), &statement_words(), &action_words(), &point_words(), &unit_words(),
+                            &subject_words()}) {
     for (const std::string& word : *words) {
       INFO(word);
       CHECK(explained(word));
     }
   }
+  for (const std::string word : {"allot", "decay", "per", "by", "??", "mod", "mat"}) CHECK(explained(word));
+  for (const std::string word : {"prompts", "groups", "rollouts", "actions", "budget"}) CHECK(explained(word, true));
   for (const Builtin& builtin : builtins()) CHECK((builtin.hidden || explained(std::string(builtin.name))));
   for (const FactRow& row : fact_rows()) {
     INFO(row.name);

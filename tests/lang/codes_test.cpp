@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "check_harness.h"
 #include "golden.h"
 #include "lang/parser.h"
 
@@ -30,6 +31,14 @@ TEST_CASE("the wrong program of a page of syntax gives its code, the right one n
     CHECK_FALSE(code.wrong.empty());
     CHECK(codes_of(example(code.wrong)) == std::set<std::string>{std::string(code.code)});
     CHECK(codes_of(example(code.right)).empty());
+  }
+}
+
+TEST_CASE("the right program of every page is right, without a warning") {
+  for (const auto* code : all_codes()) {
+    const auto checked = allot::test::check(example(code->right));
+    INFO(code->code << "\n" << checked.shown);
+    CHECK(checked.codes.empty());
   }
 }
 
