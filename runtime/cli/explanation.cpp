@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/cli/cost.h"
+#include "runtime/cli/policy_file.h"
 #include "runtime/engine/verdict.h"
 
 namespace allot::cli {
@@ -128,19 +129,13 @@ Json describe_reads(const lang::Handler& handler) {
   return reads;
 }
 
-// "line 12", in a policy of several files "gates.allot:12".
-std::string where(const lang::Program& program, lang::Span span) {
-  return program.source->file_count() > 1 ? engine::place_of(program, span)
-                                          : fmt::format("line {}", program.source->place(span.begin).line);
-}
-
 // Where members of a composition answer together, a handler stands in each of their files.
-std::string where(const lang::Program& program, const lang::Handler& handler) {
-  std::string text = where(program, handler.span);
+std::string places_of(const lang::Source& source, const lang::Handler& handler) {
+  std::string text = where(source, handler.span.begin);
   std::set<std::uint32_t> told{handler.span.begin};
   for (const lang::Rule& rule : handler.rules) {
     for (const lang::MemberRule& member : rule.members) {
-      if (told.insert(member.handler.begin).second) text += ", " + where(program, member.handler);
+      if (told.insert(member.handler.begin).second) text += ", " + where(source, member.handler.begin);
     }
   }
   return text;
@@ -150,7 +145,7 @@ Json describe_effects(const lang::Program& program, const std::vector<lang::Effe
   Json list = Json::array();
   for (const lang::Effect& effect : effects) {
     list.push_back({{"line", program.source->place(effect.span.begin).line},
-                    {"where", where(program, effect.span)},
+                    {"where", where(*program.source, effect.span.begin)},
                     {"text", one_line(program.source->text(effect.span))}});
   }
   return list;
@@ -170,7 +165,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   Json object = {{"point", lang::name(handler.point)},
                  {"text", handler.text},
                  {"line", program.source->place(handler.span.begin).line},
-                 {"where", where(program, handler)},
+                 {"where", places_of(*program.source, handler)},
                  {"asked", when_asked(handler)}};
   if (handler.number) object["number"] = argument_value(program, parameters, *handler.number);
   object["reads"] = describe_reads(handler);
@@ -178,7 +173,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   object["effects"] = describe_effects(program, handler.effects);
   for (const lang::Allotment& allotment : handler.allotments) {
     object["allots"].push_back({{"line", program.source->place(allotment.place.begin).line},
-                                {"where", where(program, allotment.place)},
+                                {"where", where(*program.source, allotment.place.begin)},
                                 {"text", one_line(program.source->text(allotment.place))},
                                 {"solved_by", allotment.why}});
   }
@@ -248,7 +243,7 @@ std::vector<std::string> measured_reads(const lang::Program& program) {
     for (const auto* list : {&handler.reads, &handler.columns}) {
       for (const lang::ReadKey& read : *list) {
         if (!lang::row(read.fact).measured) continue;
-        texts.insert(fmt::format("{} (line {})", one_line(read.text), program.source->place(read.span.begin).line));
+        texts.insert(fmt::format("{} ({})", one_line(read.text), where(*program.source, read.span.begin)));
       }
     }
   }

@@ -131,4 +131,8 @@ void show_diagnostics(const PolicyFile& file, bool json) {
   fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", all}}.dump(2));
 }
 
+std::string where(const lang::Source& source, std::uint32_t offset) {
+  return source.file_count() > 1 ? source.where(offset) : fmt::format("line {}", source.place(offset).line);
+}
+
 }  // namespace allot::cli

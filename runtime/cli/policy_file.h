@@ -37,4 +37,7 @@ void show_diagnostics(const PolicyFile& file);
 // The same for a command that answers in JSON: an object with the diagnostics on stdout where no program was read.
 void show_diagnostics(const PolicyFile& file, bool json);
 
+// "line 12", in a policy of several files "gates.allot:12".
+std::string where(const lang::Source& source, std::uint32_t offset);
+
 }  // namespace allot::cli

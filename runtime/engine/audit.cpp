@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-}
-
 }  // namespace
 
 std::string_view name(Carried carried) {

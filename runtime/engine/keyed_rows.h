@@ -29,6 +29,10 @@ class KeyedRows {
     std::array<int, rows_a_page> stamps{};
     std::vector<Value> values;
   };
+  struct Watch {
+    std::atomic<std::uint64_t> moments = 0;  // that were taken
+    std::atomic<int> looking = 0;            // … and are still there
+  };
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
@@ -102,7 +106,7 @@ class KeyedRows {
     const std::size_t row = index_->size();
     if (row % rows_a_page == 0) {
       auto page = std::make_shared<Page>();
-      page->born = moments_;
+      page->born = watch_->moments;
       page->values.resize(rows_a_page * width_);
       pages_.push_back(std::move(page));
     }
@@ -134,16 +138,17 @@ class KeyedRows {
     }
   }
 
+  // By several threads, as long as nobody writes.
   Moment moment() const {
     Moment taken;
     taken.index_ = index_;
     taken.pages_.assign(pages_.begin(), pages_.end());
     taken.size_ = size(), taken.width_ = width_, taken.now_ = now_;
-    looking_->fetch_add(1, std::memory_order_relaxed);
-    taken.look_ = std::shared_ptr<const void>(looking_.get(), [looking = looking_](const void*) {
-      looking->fetch_sub(1, std::memory_order_release);
+    watch_->looking.fetch_add(1, std::memory_order_relaxed);
+    taken.look_ = std::shared_ptr<const void>(watch_.get(), [watch = watch_](const void*) {
+      watch->looking.fetch_sub(1, std::memory_order_release);
     });
-    ++moments_;
+    ++watch_->moments;
     return taken;
   }
 
@@ -151,9 +156,9 @@ class KeyedRows {
   // The page of a row, which nobody else looks at.
   Page& own(std::size_t row) {
     std::shared_ptr<Page>& page = pages_[row / rows_a_page];
-    if (page->born != moments_ && looking_->load(std::memory_order_acquire) != 0) {
+    if (page->born != watch_->moments && watch_->looking.load(std::memory_order_acquire) != 0) {
       page = std::make_shared<Page>(*page);
-      page->born = moments_;
+      page->born = watch_->moments;
     }
     return *page;
   }
@@ -164,8 +169,7 @@ class KeyedRows {
   int now_ = 0;
   std::size_t changed_ = 0;  // rows with the stamp of now
   std::size_t next_ = 0;     // to be renewed
-  mutable std::uint64_t moments_ = 0;  // that were taken
-  std::shared_ptr<std::atomic<int>> looking_ = std::make_shared<std::atomic<int>>(0);  // … and are still there
+  std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();
 };
 
 }  // namespace allot::engine

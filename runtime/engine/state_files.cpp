@@ -89,6 +89,9 @@ std::array<int, StateFiles::table_count> StateFiles::stamps(const Snapshot& snap
 // None where no row was written since.
 Result<std::optional<StateFiles::File>> StateFiles::write_rows(const Snapshot& snapshot,
                                                                const std::array<int, table_count>& after) {
+  bool any = false;
+  each_table(snapshot, [&](std::size_t, const auto& table) { any = any || table.size() > 0; });
+  if (!any) return std::optional<File>();
   std::error_code error;
   fs::create_directories(rows_folder(folder_), error);
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", rows_folder(folder_).string(), error.message()), ""};

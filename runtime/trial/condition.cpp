@@ -41,4 +41,14 @@ std::string condition_source(const lang::Program& program, const tree::Expect& e
   return condition_text(program) + condition_handler(program, expect, group);
 }
 
+std::string without_places(const lang::Diagnostics& diagnostics) {
+  std::string text;
+  for (const lang::Diagnostic& each : diagnostics.all()) {
+    if (each.severity != lang::Severity::Error) continue;
+    text += fmt::format("\nerror[{}]: {}{}", each.code, each.message, each.label.empty() ? "" : ": " + each.label);
+    if (!each.help.empty()) text += "\n  help: " + each.help;
+  }
+  return text;
+}
+
 }  // namespace allot::trial

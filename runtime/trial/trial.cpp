@@ -9,6 +9,7 @@
 
 #include "compiler/executable.h"
 #include "lang/compose/library.h"
+#include "runtime/engine/judge.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
 #include "runtime/trial/answers.h"
@@ -372,9 +373,7 @@ class Trial {
     auto source = std::make_shared<const lang::Source>(program_.source->name(),
                                                        condition_source(program_, expect, record->first));
     const auto checked = lang::check(source, diagnostics, program_.library);
-    if (!checked || diagnostics.has_errors()) {
-      return Error{"the condition cannot be checked:\n" + lang::render_all(diagnostics, *source), ""};
-    }
+    if (!checked || diagnostics.has_errors()) return Error{"the condition cannot be checked:" + without_places(diagnostics), ""};
     auto made = executables(*checked, false);
     if (!made) return made.error();
     const int handler = engine::Points(*checked, parameters_).find(Point::Wave, condition_wave);

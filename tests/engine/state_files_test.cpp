@@ -92,7 +92,8 @@ std::string text_of(const fs::path& folder, const Memory& memory) {
 
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder / "state")) files.push_back(entry.path());
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder / "state", none)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }

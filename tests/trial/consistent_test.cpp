@@ -12,7 +12,7 @@ namespace {
 
 // Why the group cannot be asked about; empty where it can.
 std::string refused(const std::string& record, const std::string& policy = "policy p\nhit when reward >= 1.0\n") {
-  const auto reports = run(policy + "on finish of group g { train because \"{g.hits} {g.scored} {g.started}\" }\n"
+  const auto reports = run(policy + "on finish of group g { train because \"{g.scored} {g.started}\" }\n"
                            "test \"t\" {\n  given g = group { " + record + " }\n  expect finish(g) is train\n}\n");
   REQUIRE(reports.size() == 1);
   REQUIRE(reports[0].error.empty());
@@ -70,6 +70,7 @@ TEST_CASE("counts fit together") {
 
 TEST_CASE("what follows from counts that are given alone") {
   passes(R"(policy p
+hit when reward >= 1.0
 on finish of group g { train because "{g.hits} {g.misses} {g.scored} of {g.started}, {g.hit_rate}" }
 test "hits" { given g = group { hits: 3 }  expect finish(g) because "3 0 3 of 3, 1" }
 test "both" { given g = group { hits: 3, misses: 1 }  expect finish(g) because "3 1 4 of 4, 0.75" }
@@ -124,16 +125,4 @@ test "as it is given" {
   expect finish(g) because "3"
 }
 )");
-}
-
-TEST_CASE("what a failed condition shows are values, not places that no file has") {
-  const auto reports = run("policy p\non finish of group g { train }\n"
-                           "test \"t\" {\n  given g = group { rewards: [1, 0] }\n  expect g.scored == 3\n"
-                           "  expect (g.reward_mean ?? 0) / (g.scored - 2 rollouts) * 1 rollouts > 0\n}\n");
-  REQUIRE(reports.size() == 1);
-  REQUIRE(reports[0].expects.size() == 2);
-  CHECK(reports[0].expects[0].got == "false");
-  CHECK(reports[0].expects[0].trace == "g.scored = 2\n");
-  CHECK(reports[0].expects[1].got.starts_with("fault: "));
-  CHECK(reports[0].expects[1].got.find(".allot:") == std::string::npos);
 }

@@ -422,7 +422,7 @@ scenario "it comes back" {
     expect b.scored == 2
   }
   iteration {
-    group c: rewards 1, 1
+    group a: rewards 1
     expect resume(a) because "1 of 2"
     expect a.started == 2 and a.scored == 1 and a.stopped == 0
   }
