@@ -17,7 +17,7 @@ Allotting* Allotting::open(Scratch& scratch, Solver solver, std::int64_t budget,
   Cell* const cells = scratch.take(items);
   const std::span<Share> shares = builtins::take<Share>(scratch, items);
   if (memory == nullptr || cells == nullptr || (shares.empty() && items > 0)) return nullptr;
-  return new (static_cast<void*>(memory)) Allotting(solver, budget, shares, cells);
+  return new (static_cast<void*>(memory)) Allotting(solver, std::max<std::int64_t>(budget, 0), shares, cells);
 }
 
 FaultKind Allotting::bounds(std::int64_t item, std::int64_t low, std::int64_t high) noexcept {

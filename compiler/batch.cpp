@@ -18,6 +18,8 @@ using lang::Program;
 constexpr std::size_t most_narrow_rules = 126;
 // Rows whose columns stay in the first cache while those that must be asked again are looked for.
 constexpr std::int64_t block_rows = 2048;
+// After rows for which haste was in vain: where some may fault, those after them often do as well.
+constexpr std::int64_t careful_rows = 16 * block_rows;
 
 template <typename T>
 T at(const void* values, std::int64_t row) noexcept {
@@ -135,12 +137,16 @@ class Vectorised final : public Loop {
   std::int64_t decide(const BatchFrame& frame, const BatchOutcome& outcome) const noexcept override {
     const KernelFrame asked{frame.parameters, frame.reads, frame.states, outcome.rules, outcome.numbers};
     const std::int64_t whole = frame.count - frame.count % kernel_->lanes;
-    std::int64_t faults = 0;
+    std::int64_t faults = 0, careful_until = 0;
     for (std::int64_t begin = 0; begin < whole; begin += block_rows) {
       const std::int64_t end = std::min(whole, begin + block_rows);
       if (outcome.faults != nullptr) std::fill(outcome.faults + begin, outcome.faults + end, FaultKind::None);
       if (outcome.fault_nodes != nullptr) std::fill(outcome.fault_nodes + begin, outcome.fault_nodes + end, -1);
-      if (kernel_->run(&asked, begin, end) == 0) continue;
+      if (begin >= careful_until) {
+        if (kernel_->hasty(&asked, begin, end) == 0) continue;
+        careful_until = begin + careful_rows;
+      }
+      if (kernel_->careful(&asked, begin, end) == 0) continue;
       for (std::int64_t i = begin; i < end; ++i) {
         if (rule(outcome, i) == ask_again && ask_one(frame, outcome, i)) ++faults;
       }

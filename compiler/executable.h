@@ -89,7 +89,7 @@ struct Outcome {
 // What the type of a read, a column or a state says is always defined must be: where it is not, the handler faults
 // (Domain) at the node that looks. Reals are finite.
 struct Frame {
-  const Cell* parameters = nullptr;    // Program::parameters.size()
+  const Cell* parameters = nullptr;    // Program::parameters.size(), each defined (lang::bind)
   const Cell* reads = nullptr;         // Handler::reads.size()
   const Column* columns = nullptr;     // Handler::columns.size()
   const std::int64_t* scope_sizes = nullptr;  // lang::scope_count

@@ -16,12 +16,15 @@ struct KernelFrame {
   const Numbers* numbers = nullptr;
 };
 
-// Decides rows begin .. end - 1, a multiple of Kernel::lanes of them. Not 0: some rule is `ask_again`.
+// Decides rows begin .. end - 1, a multiple of Kernel::lanes of them.
 using KernelFunction = std::uint64_t (*)(const KernelFrame* frame, std::int64_t begin, std::int64_t end);
 
 struct Kernel {
   virtual ~Kernel() = default;   // keeps the code
-  KernelFunction run = nullptr;
+  // The quick one. Not 0: some row may fault, or only an operand that it does not need; what it wrote does not count.
+  KernelFunction hasty = nullptr;
+  // Knows which rows. Not 0: some rule is `ask_again`.
+  KernelFunction careful = nullptr;
   std::int64_t lanes = 1;
 };
 

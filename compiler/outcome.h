@@ -8,17 +8,22 @@
 
 namespace allot::compiler {
 
+inline constexpr Cell Outcome::*outcome_cells[] = {&Outcome::amount, &Outcome::up_to, &Outcome::age_limit,
+                                                   &Outcome::until, &Outcome::reward, &Outcome::baseline,
+                                                   &Outcome::loss, &Outcome::slope};
+inline constexpr Column Outcome::*outcome_columns[] = {
+    &Outcome::amounts,    &Outcome::up_tos, &Outcome::mask,       &Outcome::subset,  &Outcome::untils,
+    &Outcome::readmitted, &Outcome::scores, &Outcome::advantages, &Outcome::weights, &Outcome::baselines,
+    &Outcome::keys};
+
 // Every field that a decision may leave alone gets its empty value, so a caller can use one Outcome again and again.
+// Each from a constant: one copied from another would be read back before it has been written.
 inline void clear(Outcome& outcome, const lang::Program& program, const lang::Handler& handler) noexcept {
   outcome.fault = FaultKind::None;
   outcome.fault_node = -1;
   outcome.rule = -1;
-  outcome.amount = outcome.up_to = Cell::undefined();
-  outcome.amounts = outcome.up_tos = outcome.mask = outcome.subset = Column{};
-  outcome.age_limit = outcome.until = outcome.reward = outcome.baseline = Cell::undefined();
-  outcome.loss = outcome.slope = Cell::undefined();
-  outcome.untils = outcome.readmitted = outcome.scores = Column{};
-  outcome.advantages = outcome.weights = outcome.baselines = outcome.keys = Column{};
+  for (Cell Outcome::*const cell : outcome_cells) outcome.*cell = Cell::undefined();
+  for (Column Outcome::*const column : outcome_columns) outcome.*column = Column{};
   if (outcome.holes != nullptr) std::fill_n(outcome.holes, handler.hole_count, Cell::undefined());
   if (outcome.reports != nullptr) std::fill_n(outcome.reports, program.reports.size(), Cell::undefined());
   if (outcome.report_written != nullptr) std::fill_n(outcome.report_written, program.reports.size(), std::uint8_t{0});

@@ -163,6 +163,12 @@ struct MessagePart {
   NodeId hole = -1;          // index of its value among Outcome::holes is its order among the holes of the rule
 };
 
+// A rule of a member, and the whole handler in which it stands.
+struct MemberRule {
+  Span rule;
+  Span handler;
+};
+
 struct Rule {
   NodeId condition = -1;     // -1: otherwise, or a bare verdict
   VerdictTemplate verdict;
@@ -171,6 +177,8 @@ struct Rule {
   int line = 0;
   // In a composition a rule may stand for several, one of each member that says something, in their order. Else empty.
   std::vector<Span> origins;
+  // … and all that hold where it answers, those that say nothing too. Else empty.
+  std::vector<MemberRule> members;
 };
 
 enum class EffectKind { Remember, Report, Warn, ForEach };

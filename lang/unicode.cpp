@@ -201,6 +201,36 @@ std::string deceptive_name(std::int32_t code_point) {
   return fmt::format("{}, {}", control ? "control character" : "invisible character", notation(code_point));
 }
 
+namespace {
+
+bool breaks_line(std::int32_t code_point) { return code_point == '\n' || code_point == '\t' || code_point == '\r'; }
+
+std::string escaped(std::int32_t code_point) {
+  if (code_point < 0) return "\xEF\xBF\xBD";
+  switch (code_point) {
+    case '\n': return "\\n";
+    case '\t': return "\\t";
+    case '\r': return "\\r";
+    default: return fmt::format("\\u{:04x}", code_point);
+  }
+}
+
+std::string shown(std::string_view text, bool one_line) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint read = code_point_at(text, at);
+    const bool plain = read.value >= 0 && !deceptive(read.value) && !(breaks_line(read.value) && (one_line || read.value == '\r'));
+    result += plain ? std::string(text.substr(at, static_cast<std::size_t>(read.bytes))) : escaped(read.value);
+    at += static_cast<std::size_t>(read.bytes);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string shown_in_line(std::string_view text) { return shown(text, true); }
+std::string shown(std::string_view text) { return shown(text, false); }
+
 LookAlike look_alike(std::int32_t code_point) {
   const auto category = utf8proc_category(code_point);
   const bool letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;  // L*, M*, N*

@@ -19,6 +19,12 @@ bool deceptive(std::int32_t code_point);
 // "right-to-left override, U+202E", "zero-width space, U+200B", "control character, U+0007".
 std::string deceptive_name(std::int32_t code_point);
 
+// A text that somebody else wrote, as it may stand on one line of a terminal: line ends, controls and all else that is
+// deceptive stand as in JSON, `\u001b`; bytes that are not UTF-8 as U+FFFD.
+std::string shown_in_line(std::string_view text);
+// The same of a text that may have several lines: line ends and tabs stay.
+std::string shown(std::string_view text);
+
 struct LookAlike {
   std::string name;     // "Cyrillic a, U+0430"
   std::string ascii;    // "a"; empty where nothing in ASCII looks like it

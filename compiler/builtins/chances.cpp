@@ -1,4 +1,7 @@
 // Distribution functions, information, and the sequential test.
+#include <algorithm>
+#include <cmath>
+
 #include "compiler/builtins/functions.h"
 #include "compiler/builtins/read.h"
 #include "runtime/math/distributions.h"
@@ -6,6 +9,7 @@
 #include "runtime/math/information.h"
 #include "runtime/math/probability.h"
 #include "runtime/math/sprt.h"
+#include "runtime/math/sum.h"
 
 namespace allot::compiler::builtins {
 namespace {
@@ -100,6 +104,7 @@ FaultKind weights_entropy(const Value* arguments, Value& result, Scratch& scratc
   for (const double weight : weights.values) {
     if (weight < 0) return FaultKind::Domain;
   }
+  if (!std::isfinite(math::sum(weights.values))) return FaultKind::NotFinite;
   const std::optional<double> entropy = math::weights_entropy(weights.values);
   return entropy ? give(result, *entropy) : give_undefined(result);
 }
@@ -127,10 +132,13 @@ FaultKind softmax(const Value* arguments, Value& result, Scratch& scratch) noexc
   const Column& column = arguments[0].column;
   const std::span<Cell> cells = make(result, column.size, scratch);
   if (!values.ok || static_cast<std::int64_t>(cells.size()) != column.size) return FaultKind::OutOfMemory;
-  const double total = math::log_sum_exp(values.values).value_or(0);
+  // exp(x - log_sum_exp) would carry the rounding of a large logarithm into every share.
+  const double most = values.values.empty() ? 0 : *std::max_element(values.values.begin(), values.values.end());
+  double total = 0;
+  for (const double value : values.values) total += math::exp(value - most);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Cell& own = column.cells[i];
-    cells[i] = own.defined != 0 ? Cell::of(math::exp(real(own, arguments[0].base) - total)) : Cell::undefined();
+    cells[i] = own.defined != 0 ? Cell::of(math::exp(real(own, arguments[0].base) - most) / total) : Cell::undefined();
   }
   return FaultKind::None;
 }

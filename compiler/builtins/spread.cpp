@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "compiler/builtins/functions.h"
 #include "compiler/builtins/read.h"
 #include "runtime/math/sum.h"
@@ -36,6 +38,7 @@ FaultKind normalized(const Value* arguments, Value& result, Scratch& scratch) no
   if (!reals.ok || static_cast<std::int64_t>(cells.size()) != column.size) return FaultKind::OutOfMemory;
   const double centre = math::mean(reals.values).value_or(0);
   const double spread = math::deviation(reals.values, static_cast<int>(ddof)).value_or(0);
+  if (!std::isfinite(centre) || !std::isfinite(spread)) return FaultKind::NotFinite;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Cell& own = column.cells[i];
     const double distance = own.defined != 0 ? real(own, arguments[0].base) - centre : 0;

@@ -1,6 +1,7 @@
 // The subset whose rewards vary most: Xu et al., "Not All Rollouts are Useful" (PODS), arXiv:2504.13818, theorem 1: it
 // is always the k smallest and the m − k largest, for some k.
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/builtins/functions.h"
 #include "compiler/builtins/order.h"
@@ -46,6 +47,8 @@ FaultKind max_variance(const Value* arguments, Value& result, Scratch& scratch) 
     if (!descending.ok || sorted.empty() || room.empty()) return FaultKind::OutOfMemory;
     std::transform(ascending.values.begin(), ascending.values.end(), sorted.begin(),
                    [&](std::int64_t i) { return real(vector.column.cells[i], vector.base); });
+    // The widest spread there is: where it can be told, all can.
+    if (!std::isfinite(math::variance(sorted, 0).value_or(0) * static_cast<double>(count))) return FaultKind::NotFinite;
     const std::size_t low = smallest_to_take(sorted, wanted, room);
     // The largest follow the smallest in place; a tie may put one element in both lists, it counts once.
     std::size_t filled = low;

@@ -14,8 +14,12 @@
 
 namespace allot::compiler::native {
 
-inline constexpr std::uint32_t abi_version = 3;
+inline constexpr std::uint32_t abi_version = 4;
 inline constexpr const char* entry_name = "allot_native_compile";
+
+// A fault in a rule: which one and where, the evaluator finds out. No effect has been carried out then, so it decides
+// from the beginning. In Outcome::fault_node, and seen by nobody but whoever called machine code.
+inline constexpr std::int32_t asks_evaluator = -2;
 
 // What machine code may call: exactly these, by name.
 struct Symbol {
@@ -30,6 +34,7 @@ struct Request {
   std::optional<Listing> listing;                   // text instead of an executable
   const BatchShape* shape = nullptr;                // a kernel of `handler` instead of an executable
   int handler = 0;
+  std::unique_ptr<Executable> (*evaluator)(const lang::Program&) = nullptr;
   std::span<const lang::Builtin> rows;
   std::span<const Function> functions;              // by row
   std::span<const Symbol> symbols;

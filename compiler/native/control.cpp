@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/native/lowering.h"
 
 namespace allot::compiler::native {
@@ -14,6 +16,7 @@ Operand Lowering::load_let(std::int32_t index) {
                 ir_.CreateLoad(ir_.getInt1Ty(), own.defined), type.base, type.vector()};
   if (own.second != nullptr) value.second = ir_.CreateLoad(own.second->getAllocatedType(), own.second);
   if (own.width != nullptr) value.width = ir_.CreateLoad(own.width->getAllocatedType(), own.width);
+  value.bound = own.bound;
   return value;
 }
 
@@ -25,6 +28,7 @@ Operand Lowering::compute_let(std::int32_t index) {
   if (own.second != nullptr) ir_.CreateStore(value.second, own.second);
   if (own.width != nullptr) ir_.CreateStore(value.width, own.width);
   ir_.CreateStore(ir_.getTrue(), own.done);
+  own.bound = std::max(own.bound, value.bound);
   return value;
 }
 

@@ -12,7 +12,7 @@ void Lowering::effects(const std::vector<Effect>& all) {
 // One that faults is left out; the first fault of all is told.
 void Lowering::effect(const Effect& one) {
   const FaultTarget outer = target_;
-  target_ = open_target("effect_fault");
+  target_ = open_target("effect_fault", Tells::Place);
   FaultTarget fault = target_;
   llvm::BasicBlock* const next = block("next_effect");
   const Lets before = known_;

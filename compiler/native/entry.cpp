@@ -11,8 +11,9 @@ using HitFunction = void (*)(const Frame*, Cell*);
 
 class Native final : public Executable {
  public:
-  Native(const lang::Program& program, std::shared_ptr<Session> session, Session::Code code)
-      : program_(program), session_(std::move(session)), code_(std::move(code)) {}
+  Native(const lang::Program& program, std::shared_ptr<Session> session, Session::Code code,
+         std::unique_ptr<Executable> evaluator)
+      : program_(program), session_(std::move(session)), code_(std::move(code)), evaluator_(std::move(evaluator)) {}
   ~Native() override { session_->remove(*code_.library); }
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
@@ -22,6 +23,7 @@ class Native final : public Executable {
     clear(outcome, program_, program_.handlers[index]);
     frame.scratch->reset();
     reinterpret_cast<HandlerFunction>(code_.functions[index])(&frame, &outcome);
+    if (outcome.fault_node == asks_evaluator) evaluator_->decide(handler, frame, outcome);
   }
 
   Cell hit(const Frame& frame) const noexcept override {
@@ -36,11 +38,13 @@ class Native final : public Executable {
   const lang::Program& program_;
   std::shared_ptr<Session> session_;
   Session::Code code_;
+  std::unique_ptr<Executable> evaluator_;
 };
 
 struct Held final : Kernel {
   Held(std::shared_ptr<Session> session, Session::Code code) : session_(std::move(session)), code_(std::move(code)) {
-    run = reinterpret_cast<KernelFunction>(code_.functions.front());
+    hasty = reinterpret_cast<KernelFunction>(code_.functions.front());
+    careful = reinterpret_cast<KernelFunction>(code_.functions.back());
     lanes = Session::lanes;
   }
   ~Held() override { session_->remove(*code_.library); }
@@ -77,8 +81,12 @@ void serve(const Request& request, Reply& reply) {
     return;
   }
   Result<Session::Code> code = (*session)->compile(request);
-  if (code) reply.executable = std::make_unique<Native>(*request.program, *session, *std::move(code));
-  else reply.error = code.error();
+  if (!code) {
+    reply.error = code.error();
+    return;
+  }
+  reply.executable =
+      std::make_unique<Native>(*request.program, *session, *std::move(code), request.evaluator(*request.program));
 }
 
 }  // namespace

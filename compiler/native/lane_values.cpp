@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "compiler/native/bounds.h"
 #include "compiler/native/lanes.h"
 
 namespace allot::compiler::native {
@@ -14,11 +15,10 @@ using lang::Op;
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 // Below it no rounding of a bound hides an overflow.
 constexpr double safe_int = 0x1p62;
-constexpr double safe_real = 1e300;
-constexpr double slack = 1.000001;   // of bounds, which are rounded themselves
+// Below it sums of whole numbers are the same as reals.
+constexpr double exact_real = 0x1p52;
 
 }  // namespace
 
@@ -26,12 +26,12 @@ Lane Lanes::emit(NodeId id) {
   const Node& self = node(id);
   switch (self.op) {
     case Op::Constant: return constant(id);
-    case Op::Parameter:
-      return must_exist(fixed(self.type.base, part(parameters_, self.index, sizeof(Cell))), lang::Type{});
-    case Op::Read: {
-      const auto index = static_cast<std::size_t>(self.index);
-      return column(shape_.reads[index], part(reads_, self.index, sizeof(Facts)), self.type);
+    case Op::Parameter: {
+      lang::Type there = self.type;
+      there.optional = false;
+      return fixed(there, part(parameters_, self.index, sizeof(Cell)));
     }
+    case Op::Read: return column(Table::Reads, self.index, self.type);
     case Op::State: return state(id);
     case Op::Let: return let(id);
     case Op::Scope: return emit(self.args[0]);   // a let has one value a row: there are no loops here
@@ -61,6 +61,7 @@ Lane Lanes::constant(NodeId id) {
   } else {
     lane.bits = constant(self.cell.integer());
     lane.bound = std::abs(static_cast<double>(self.cell.integer()));
+    if (lane.bound < exact_real) lane.real = constant(static_cast<double>(self.cell.integer()));
   }
   return lane;
 }
@@ -68,7 +69,7 @@ Lane Lanes::constant(NodeId id) {
 // What the type says is there must be there.
 Lane Lanes::must_exist(Lane lane, const lang::Type& type) {
   if (type.optional || lane.defined == nullptr) return lane;
-  lane.fault = either(lane.fault, ir_.CreateNot(lane.defined));
+  lane.fault = either(lane.fault, marked(ir_.CreateNot(lane.defined)));
   lane.defined = nullptr;
   return lane;
 }
@@ -81,13 +82,15 @@ llvm::Value* Lanes::not_finite(llvm::Value* value) {
 // The end of a chain: what is not finite is a fault.
 void Lanes::settle(Lane& lane) {
   if (!lane.doubtful) return;
-  lane.fault = either(lane.fault, only(lane.defined, not_finite(lane.bits)));
+  if (hasty_) trace(lane.defined == nullptr ? lane.bits : ir_.CreateSelect(lane.defined, lane.bits, constant(0.0)));
+  else lane.fault = either(lane.fault, only(lane.defined, not_finite(lane.bits)));
   lane.doubtful = false;
   lane.bound = std::numeric_limits<double>::max();
 }
 
 llvm::Value* Lanes::to_real(const Lane& lane) {
   if (lane.base == Base::Real) return lane.bits;
+  if (lane.real != nullptr) return lane.real;
   if (converts_i64_ || lane.bound >= 0x1p51) return ir_.CreateSIToFP(lane.bits, wide(ir_.getDoubleTy()));
   // 1.5 · 2^52 has room for 51 bits and their sign below its own; exact.
   constexpr double magic = 0x1.8p52;
@@ -104,12 +107,12 @@ Lane Lanes::let(NodeId id) {
 // One value, at position 0.
 Lane Lanes::state(NodeId id) {
   const Node& self = node(id);
-  const auto index = static_cast<std::size_t>(self.index);
-  Lane found = column(shape_.states[index], part(states_, self.index, sizeof(Facts)), self.type);
+  Lane found = column(Table::States, self.index, self.type);
   if (self.args.empty()) return found;
   Lane key = emit(self.args[0]);
   Mask const elsewhere = ir_.CreateICmpNE(key.bits, constant(std::int64_t{0}));
-  found.fault = either(key.fault, only(key.defined, either(found.fault, elsewhere)));
+  found.fault = either(key.fault, only(key.defined, found.fault));
+  found.fault = either(found.fault, marked(only(key.defined, elsewhere)));
   found.defined = both(found.defined, key.defined);
   return found;
 }
@@ -136,9 +139,10 @@ Lane Lanes::unary(NodeId id) {
   } else {
     if (of.bound > safe_int) {
       Mask const smallest = ir_.CreateICmpEQ(of.bits, constant(std::numeric_limits<std::int64_t>::min()));
-      of.fault = either(of.fault, only(of.defined, smallest));
+      of.fault = either(of.fault, marked(only(of.defined, smallest)));
     }
     of.bits = ir_.CreateNeg(of.bits);
+    if (of.real != nullptr) of.real = ir_.CreateFSub(constant(0.0), of.real);   // no −0
   }
   return of;
 }
@@ -165,7 +169,7 @@ void Lanes::whole(Op op, const Lane& left, const Lane& right, Lane& result) {
   llvm::Value* const zero = constant(std::int64_t{0});
   if (op == Op::Modulo) {
     Mask const none = ir_.CreateICmpEQ(b, zero);
-    result.fault = either(result.fault, only(result.defined, none));
+    result.fault = either(result.fault, marked(only(result.defined, none)));
     Mask const usable = ir_.CreateNot(ir_.CreateOr(none, ir_.CreateICmpEQ(b, constant(std::int64_t{-1}))));
     result.bits = ir_.CreateSRem(a, ir_.CreateSelect(usable, b, constant(std::int64_t{1})));
     result.bound = std::min(left.bound, right.bound);
@@ -180,19 +184,22 @@ void Lanes::whole(Op op, const Lane& left, const Lane& right, Lane& result) {
       llvm::Value* const moved = ir_.CreateAdd(x, constant(std::int64_t{1} << 31));
       return ir_.CreateICmpNE(ir_.CreateLShr(moved, constant(std::int64_t{32})), zero);
     };
-    result.fault = either(result.fault, only(result.defined, ir_.CreateOr(large(a), large(b))));
+    result.fault = either(result.fault, marked(only(result.defined, ir_.CreateOr(large(a), large(b)))));
     result.bound = safe_int;
     return;
   }
   const bool sum = op == Op::Add;
   result.bits = sum ? ir_.CreateAdd(a, b) : ir_.CreateSub(a, b);
   result.bound = left.bound + right.bound;
+  // Vectors of int64 become reals slowly, so sums are kept as both; which one is not used goes.
+  if (left.real != nullptr && right.real != nullptr && result.bound < exact_real)
+    result.real = sum ? ir_.CreateFAdd(left.real, right.real) : ir_.CreateFSub(left.real, right.real);
   if (result.bound <= safe_int) return;
   // Overflow: the sign of the result is that of neither operand (of b turned round for a difference).
   llvm::Value* const first = ir_.CreateXor(a, result.bits);
   llvm::Value* const second = sum ? ir_.CreateXor(b, result.bits) : ir_.CreateXor(a, b);
-  Mask const over = ir_.CreateICmpSLT(ir_.CreateAnd(first, second), zero);
-  result.fault = either(result.fault, only(result.defined, over));
+  Mask const outside = ir_.CreateICmpSLT(ir_.CreateAnd(first, second), zero);
+  result.fault = either(result.fault, marked(only(result.defined, outside)));
   result.bound = 0x1p63;
 }
 
@@ -204,13 +211,11 @@ void Lanes::real(Op op, Lane& left, Lane& right, Lane& result) {
     case Op::Add: result.bits = ir_.CreateFAdd(a, b); result.bound = left.bound + right.bound; break;
     case Op::Subtract: result.bits = ir_.CreateFSub(a, b); result.bound = left.bound + right.bound; break;
     case Op::Multiply: result.bits = ir_.CreateFMul(a, b); result.bound = left.bound * right.bound; break;
-    default: {   // a divisor that is not finite would leave no trace
+    default:   // a divisor that is not finite would leave no trace; one of 0 does
       settle(right);
-      Mask const zero = ir_.CreateFCmpOEQ(b, constant(0.0));
-      result.fault = either(either(left.fault, right.fault), only(result.defined, zero));
+      result.fault = either(left.fault, right.fault);
       result.doubtful = true;
       result.bits = ir_.CreateFDiv(a, b);
-    }
   }
   result.bound *= slack;
   result.doubtful = result.doubtful || !(result.bound < safe_real);
@@ -321,7 +326,9 @@ Lane Lanes::call(NodeId id) {
     values.push_back(reals ? to_real(lane) : lane.bits);
   }
   result.bound = bound * (reals ? slack : 1);
-  const auto fault_where = [&](Mask where) { result.fault = either(result.fault, only(result.defined, where)); };
+  const auto fault_where = [&](Mask where) {
+    result.fault = either(result.fault, marked(only(result.defined, where)));
+  };
   if (name == "sqrt") {
     fault_where(ir_.CreateFCmpOLT(values[0], constant(0.0)));
     result.bits = ir_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, values[0]);

@@ -1,5 +1,7 @@
 #include "compiler/native/lowering.h"
 
+#include <cmath>
+
 #include "common/stack.h"
 
 namespace allot::compiler::native {
@@ -103,6 +105,12 @@ Operand Lowering::state(NodeId id) {
 }
 
 Operand Lowering::emit(NodeId id) {
+  Operand value = emit_doubtful(id);
+  settle(value, id);
+  return value;
+}
+
+Operand Lowering::emit_doubtful(NodeId id) {
   const Node& self = node(id);
   if (stack_ends()) emitted_ = budget_;  // a tree that this thread has no stack for is too large as well
   if (++emitted_ > budget_) return undefined(self.type);
@@ -114,11 +122,15 @@ Operand Lowering::emit(NodeId id) {
       else if (self.type.base == Base::Real || self.type.base == Base::Beta)
         fixed.bits = llvm::ConstantFP::get(ir_.getDoubleTy(), self.cell.real());
       else fixed.bits = ir_.getInt64(self.cell.bits);
+      if (self.type.base == Base::Real) fixed.bound = std::abs(self.cell.real());
       if (self.type.base == Base::Beta) fixed.second = llvm::ConstantFP::get(ir_.getDoubleTy(), self.cell.second);
       return fixed;
     }
-    case Op::Parameter:
-      return load_cell(at(parameters_, static_cast<std::uint64_t>(self.index) * sizeof(Cell)), self.type.base);
+    case Op::Parameter: {
+      Operand value = load_cell(at(parameters_, static_cast<std::uint64_t>(self.index) * sizeof(Cell)), self.type.base);
+      if (!self.type.optional) value.defined = ir_.getTrue();   // lang::bind gives every parameter a value
+      return value;
+    }
     case Op::Read:
       return checked(id, load_cell(at(reads_, static_cast<std::uint64_t>(self.index) * sizeof(Cell)), self.type.base));
     case Op::Column: return column(self.index, self.type);

@@ -114,6 +114,7 @@ Result<native::Reply> request(native::Request asked) {
   static const Result<Entry> entry = load();
   if (!entry) return entry.error();
   static const std::vector<native::Symbol> callable = symbols();
+  asked.evaluator = &evaluate;
   asked.rows = lang::builtins();
   asked.functions = implementations();
   asked.symbols = callable;

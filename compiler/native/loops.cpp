@@ -1,6 +1,15 @@
+#include <algorithm>
+#include <bit>
+
 #include "compiler/native/lowering.h"
 
 namespace allot::compiler::native {
+namespace {
+
+constexpr std::size_t fewest_copied = 16;  // what a few constants are is of use to LLVM one by one
+constexpr std::size_t longest_list = 1024;  // of elements to compute: LLVM takes longer than the square of their number
+
+}  // namespace
 
 using lang::Base;
 using lang::Node;
@@ -180,11 +189,31 @@ Operand Lowering::map(NodeId id) {
   return made;
 }
 
+// A table is data: thousands of stores would take LLVM longer than the square of their number.
+void Lowering::copy_constants(const std::vector<NodeId>& elements, llvm::Value* cells) {
+  std::vector<std::uint64_t> words;
+  for (const NodeId element : elements) {
+    const Cell& cell = node(element).cell;
+    words.insert(words.end(), {cell.bits, std::bit_cast<std::uint64_t>(cell.second), cell.defined});
+  }
+  llvm::Constant* const data = llvm::ConstantDataArray::get(context_, words);
+  auto* const table = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "table");
+  table->setAlignment(llvm::Align(alignof(Cell)));
+  ir_.CreateMemCpy(cells, llvm::Align(alignof(Cell)), table, llvm::Align(alignof(Cell)), words.size() * sizeof(std::uint64_t));
+}
+
 Operand Lowering::list(NodeId id) {
   const Node& self = node(id);
   llvm::Value* const size = ir_.getInt64(self.args.size());
   llvm::Value* const cells = take(size, id);
-  for (std::size_t i = 0; i < self.args.size(); ++i) store_cell(emit(self.args[i]), at(cells, i * sizeof(Cell)));
+  const bool constant = std::all_of(self.args.begin(), self.args.end(), [&](NodeId arg) { return node(arg).op == lang::Op::Constant; });
+  if (constant && self.args.size() >= fewest_copied) {
+    copy_constants(self.args, cells);
+  } else if (self.args.size() > longest_list) {
+    emitted_ = budget_ + 1;  // the evaluator's
+  } else {
+    for (std::size_t i = 0; i < self.args.size(); ++i) store_cell(emit(self.args[i]), at(cells, i * sizeof(Cell)));
+  }
   Operand made{cells, size, ir_.getTrue(), self.type.base, true};
   if (self.type.matrix()) made.width = ir_.getInt64(static_cast<std::uint64_t>(self.type.columns));
   return made;

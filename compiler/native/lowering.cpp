@@ -11,7 +11,7 @@ using lang::Base;
 
 Lowering::Lowering(llvm::Module& module, const Request& request, const lang::Handler& handler)
     : module_(module), context_(module.getContext()), request_(request), handler_(handler), ir_(context_),
-      budget_(20'000 + 4 * handler.nodes.size()) {}
+      budget_(std::min<std::size_t>(20'000 + 4 * handler.nodes.size(), 40'000)) {}
 
 void Lowering::begin(const std::string& name) {
   llvm::Type* const pointer = ir_.getPtrTy();
@@ -66,6 +66,7 @@ llvm::Value* Lowering::zero_of(Base base) { return llvm::Constant::getNullValue(
 
 Operand Lowering::undefined(const lang::Type& type) {
   Operand none{zero_of(type.base), nullptr, ir_.getFalse(), type.base, type.vector()};
+  none.bound = 0;
   if (type.vector()) {
     none.bits = llvm::ConstantPointerNull::get(ir_.getPtrTy());
     none.second = ir_.getInt64(0);
@@ -132,21 +133,23 @@ Operand Lowering::branch(llvm::Value* condition, const lang::Type& type, const M
   };
   Operand merged{merge(first.bits, second.bits), nullptr, merge(first.defined, second.defined), type.base,
                  type.vector()};
+  merged.bound = std::max(first.bound, second.bound);
   if (first.second != nullptr && second.second != nullptr) merged.second = merge(first.second, second.second);
   if (first.width != nullptr && second.width != nullptr) merged.width = merge(first.width, second.width);
   return merged;
 }
 
-FaultTarget Lowering::open_target(const char* name) {
+FaultTarget Lowering::open_target(const char* name, Tells tells) {
   FaultTarget target;
   target.block = block(name);
+  if (tells == Tells::Nothing) return target;
   target.kind = llvm::PHINode::Create(ir_.getInt32Ty(), 4, "kind", target.block);
   target.node = llvm::PHINode::Create(ir_.getInt32Ty(), 4, "node", target.block);
   return target;
 }
 
 bool Lowering::close_target(FaultTarget& target) {
-  if (target.kind->getNumIncomingValues() > 0) return true;
+  if (target.block->hasNPredecessorsOrMore(1)) return true;
   target.block->eraseFromParent();
   target = {};
   return false;
@@ -160,8 +163,10 @@ void Lowering::fail_if(llvm::Value* condition, llvm::Value* kind, lang::NodeId i
   if (const auto* const fixed = llvm::dyn_cast<llvm::ConstantInt>(condition); fixed != nullptr && fixed->isZero())
     return;
   llvm::BasicBlock* const well = block("well");
-  target_.kind->addIncoming(kind, ir_.GetInsertBlock());
-  target_.node->addIncoming(ir_.getInt32(static_cast<std::uint32_t>(id)), ir_.GetInsertBlock());
+  if (target_.kind != nullptr) {
+    target_.kind->addIncoming(kind, ir_.GetInsertBlock());
+    target_.node->addIncoming(ir_.getInt32(static_cast<std::uint32_t>(id)), ir_.GetInsertBlock());
+  }
   ir_.CreateCondBr(condition, target_.block, well);
   enter(well);
 }

@@ -2,15 +2,20 @@
 // is used here.
 //
 // A value is a few LLVM values (Operand). Where one is undefined its other parts are arbitrary, so nothing may look at
-// them unless `defined` holds. A fault jumps to the innermost FaultTarget with its kind and node. Lets live in stack
-// slots that the optimiser turns into registers; each use computes the let unless it is known, or found at run time,
-// to have been computed.
+// them unless `defined` holds. Lets live in stack slots that the optimiser turns into registers; each use computes the
+// let unless it is known, or found at run time, to have been computed.
+//
+// A fault jumps to the innermost FaultTarget. In an effect its kind and node are told. In a rule only that there is one,
+// since the evaluator then decides anew (asks_evaluator). So a rule need not test every operation: a real that is not
+// finite stays so under + − × and as a numerator, and is tested where it is used (`doubtful`), or not at all where it
+// cannot be too large (`bound`).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include <functional>
+#include <limits>
 #include <set>
 #include <span>
 #include <vector>
@@ -27,10 +32,13 @@ struct Operand {
   lang::Base base = lang::Base::Real;
   bool vector = false;
   llvm::Value* width = nullptr;    // of a matrix the number of its columns
+  double bound = std::numeric_limits<double>::infinity();   // a real is no larger in size
+  bool doubtful = false;           // a real that may not be finite, which is a fault
 };
 
 struct FaultTarget {
   llvm::BasicBlock* block = nullptr;
+  // nullptr: nobody asks.
   llvm::PHINode* kind = nullptr;
   llvm::PHINode* node = nullptr;
 };
@@ -66,7 +74,8 @@ class Lowering {
   llvm::BasicBlock* block(const char* name);
   void enter(llvm::BasicBlock* block) { ir_.SetInsertPoint(block); }
   Operand branch(llvm::Value* condition, const lang::Type& type, const Make& then, const Make& otherwise);
-  FaultTarget open_target(const char* name);
+  enum class Tells { Place, Nothing };
+  FaultTarget open_target(const char* name, Tells tells);
   // False where nothing can reach it; its block is then gone.
   bool close_target(FaultTarget& target);
   void fail_if(llvm::Value* condition, FaultKind kind, lang::NodeId id);
@@ -74,6 +83,7 @@ class Lowering {
 
   // leaves.cpp
   Operand emit(lang::NodeId id);
+  Operand emit_doubtful(lang::NodeId id);
   Operand checked(lang::NodeId id, Operand loaded);
   Operand element(lang::NodeId id);
   Operand state(lang::NodeId id);
@@ -84,7 +94,9 @@ class Lowering {
   // scalars.cpp
   llvm::Value* to_real(const Operand& operand);
   Operand unary(lang::NodeId id);
+  void settle(Operand& operand, lang::NodeId id);
   Operand arithmetic(lang::NodeId id);
+  Operand real(lang::NodeId id, Operand left, Operand right);
   Operand whole(lang::NodeId id, const Operand& left, const Operand& right);
   Operand comparison(lang::NodeId id);
   llvm::Value* not_finite(llvm::Value* value);
@@ -107,6 +119,7 @@ class Lowering {
   Operand mean(lang::NodeId id);
   Operand map(lang::NodeId id);
   Operand list(lang::NodeId id);
+  void copy_constants(const std::vector<lang::NodeId>& elements, llvm::Value* cells);
   // allot.cpp
   Operand present(lang::NodeId id, lang::NodeId whole);
   void inside_loop(const std::function<void()>& body);
@@ -136,6 +149,7 @@ class Lowering {
     llvm::AllocaInst* second = nullptr;
     llvm::AllocaInst* defined = nullptr;
     llvm::AllocaInst* width = nullptr;
+    double bound = 0;
     int depth = 0;   // of loops around the scope that owns it
   };
   struct Cursor {

@@ -1,17 +1,8 @@
 #include "compiler/native/module.h"
 
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/GVN.h>
-#include <llvm/Transforms/Scalar/SROA.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#ifdef __SANITIZE_THREAD__
-#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
-#endif
 
 #include "compiler/depth.h"
 #include "compiler/native/lanes.h"
@@ -23,7 +14,8 @@ namespace {
 Error too_large(const Request& request, const lang::Handler& handler) {
   return {"The handler `" + handler.text + "` of the policy " + request.program->name +
               " is too large for machine code.",
-          "it runs in the evaluator; fewer `let`s used under different conditions make it smaller"};
+          "a run decides it in the evaluator, and so does `allot test --evaluator`; fewer `let`s used under different "
+          "conditions and shorter lists make it smaller"};
 }
 
 std::unique_ptr<llvm::Module> empty_module(const Request& request, llvm::TargetMachine& machine,
@@ -88,50 +80,15 @@ Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm:
                                                    llvm::LLVMContext& context, unsigned lanes) {
   auto module = empty_module(request, machine, context);
   static const Host host = this_machine();
-  Lanes lowering(*module, request, request.program->handlers[static_cast<std::size_t>(request.handler)],
-                 *request.shape, lanes, host.converts_i64);
-  llvm::Function* const kernel = lowering.kernel(kernel_name);
-  kernel->addFnAttr("target-cpu", host.name);
-  kernel->addFnAttr("target-features", host.features);
+  const lang::Handler& handler = request.program->handlers[static_cast<std::size_t>(request.handler)];
+  for (const bool hasty : {true, false}) {
+    Lanes lowering(*module, request, handler, *request.shape, lanes, host.converts_i64, hasty);
+    llvm::Function* const function = lowering.kernel(hasty ? hasty_name : careful_name);
+    function->addFnAttr("target-cpu", host.name);
+    function->addFnAttr("target-features", host.features);
+  }
   if (Result<void> fine = verify(*module, *request.program); !fine) return fine.error();
   return module;
-}
-
-namespace {
-
-// ThreadSanitizer sees what its pass has instrumented and nothing else: in a build under it, emitted code too.
-void watch_threads([[maybe_unused]] llvm::Function& function, [[maybe_unused]] llvm::FunctionPassManager& passes) {
-#ifdef __SANITIZE_THREAD__
-  function.addFnAttr(llvm::Attribute::SanitizeThread);
-  passes.addPass(llvm::ThreadSanitizerPass());
-#endif
-}
-
-}  // namespace
-
-void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    llvm::FunctionPassManager passes;
-    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    passes.addPass(llvm::EarlyCSEPass(true));
-    passes.addPass(llvm::InstCombinePass());
-    passes.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(llvm::GVNPass());
-    passes.addPass(llvm::SimplifyCFGPass());
-    watch_threads(function, passes);
-    passes.run(function, functions);
-  }
 }
 
 }  // namespace allot::compiler::native

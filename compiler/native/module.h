@@ -10,14 +10,14 @@ namespace allot::compiler::native {
 
 std::string handler_name(std::size_t index);
 inline constexpr const char* hit_name = "hit";
-inline constexpr const char* kernel_name = "kernel";
+inline constexpr const char* hasty_name = "hasty";
+inline constexpr const char* careful_name = "careful";
 
 Result<std::unique_ptr<llvm::Module>> lower(const Request& request, llvm::TargetMachine& machine,
                                             llvm::LLVMContext& context);
-// The handler of the request over `lanes` rows at a time, in instructions that this machine has.
+// Both functions of a Kernel for the handler of the request, over `lanes` rows at a time, in instructions that this
+// machine has.
 Result<std::unique_ptr<llvm::Module>> lower_kernel(const Request& request, llvm::TargetMachine& machine,
                                                    llvm::LLVMContext& context, unsigned lanes);
-// The short list that pays for itself on handlers of a few dozen operations.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace allot::compiler::native

@@ -1,6 +1,5 @@
 // Arithmetic and comparisons. Floating-point instructions carry no flags: every rounding happens as written.
-#include <limits>
-
+#include "compiler/native/bounds.h"
 #include "compiler/native/lowering.h"
 
 namespace allot::compiler::native {
@@ -9,6 +8,17 @@ using lang::Base;
 using lang::Node;
 using lang::NodeId;
 using lang::Op;
+
+namespace {
+
+bool always(const llvm::Value* condition) {
+  const auto* const fixed = llvm::dyn_cast<llvm::ConstantInt>(condition);
+  return fixed != nullptr && fixed->isOne();
+}
+
+double size_of(const Operand& operand) { return operand.base == Base::Real ? operand.bound : 0x1p63; }
+
+}  // namespace
 
 llvm::Value* Lowering::to_real(const Operand& operand) {
   return operand.base == Base::Real ? operand.bits : ir_.CreateSIToFP(operand.bits, ir_.getDoubleTy());
@@ -32,15 +42,19 @@ llvm::Value* Lowering::extreme(bool smallest, Base base, llvm::Value* a, llvm::V
 
 Operand Lowering::unary(NodeId id) {
   const Node& self = node(id);
-  const Operand of = emit(self.args[0]);
+  const bool negated = self.op == Op::Negate && self.type.base == Base::Real;
+  const Operand of = negated ? emit_doubtful(self.args[0]) : emit(self.args[0]);
   if (self.op == Op::IsUndefined) return {ir_.CreateNot(of.defined), nullptr, ir_.getTrue(), Base::Bool, false};
   Operand result{nullptr, nullptr, of.defined, self.type.base, false};
   if (self.op == Op::Not) {
     result.bits = ir_.CreateNot(of.bits);
   } else if (self.op == Op::ToReal) {
     result.bits = to_real(of);
+    result.bound = size_of(of);
   } else if (self.type.base == Base::Real) {
     result.bits = ir_.CreateFNeg(of.bits);
+    result.bound = of.bound;
+    result.doubtful = of.doubtful;
   } else {
     llvm::Value* const smallest = ir_.CreateICmpEQ(of.bits, ir_.getInt64(1ULL << 63));
     fail_if(ir_.CreateAnd(of.defined, smallest), FaultKind::IntegerOverflow, id);
@@ -72,29 +86,55 @@ Operand Lowering::whole(NodeId id, const Operand& left, const Operand& right) {
   return result;
 }
 
+void Lowering::settle(Operand& operand, NodeId id) {
+  if (!operand.doubtful) return;
+  fail_if(ir_.CreateAnd(operand.defined, not_finite(operand.bits)), FaultKind::NotFinite, id);
+  operand.doubtful = false;
+}
+
 Operand Lowering::arithmetic(NodeId id) {
   const Node& self = node(id);
-  const Operand left = emit(self.args[0]);
-  const Operand right = emit(self.args[1]);
-  if (self.type.base != Base::Real) return whole(id, left, right);
+  if (self.type.base != Base::Real) {
+    const Operand left = emit(self.args[0]);
+    const Operand right = emit(self.args[1]);
+    return whole(id, left, right);
+  }
+  Operand left = emit_doubtful(self.args[0]);
+  if (target_.kind != nullptr) settle(left, self.args[0]);
+  Operand right = emit_doubtful(self.args[1]);
+  // What is not finite is a fault even where the other is undefined, and a divisor would hide it.
+  const bool divides = self.op == Op::Divide || self.op == Op::Modulo;
+  if (!always(right.defined) || self.op == Op::Modulo) settle(left, self.args[0]);
+  if (!always(left.defined) || divides || target_.kind != nullptr) settle(right, self.args[1]);
+  return real(id, left, right);
+}
+
+Operand Lowering::real(NodeId id, Operand left, Operand right) {
+  const Op op = node(id).op;
   Operand result{nullptr, nullptr, ir_.CreateAnd(left.defined, right.defined), Base::Real, false};
   llvm::Value* const a = to_real(left);
   llvm::Value* const b = to_real(right);
-  if (self.op == Op::Divide || self.op == Op::Modulo) {
+  const double first = size_of(left), second = size_of(right);
+  const bool tells = target_.kind != nullptr;
+  // Where nobody asks for the kind of a fault: x / 0 is not finite.
+  if (op == Op::Modulo || (op == Op::Divide && tells)) {
     llvm::Value* const zero = ir_.CreateFCmpOEQ(b, zero_of(Base::Real));
     fail_if(ir_.CreateAnd(result.defined, zero), FaultKind::DivisionByZero, id);
   }
-  switch (self.op) {
-    case Op::Add: result.bits = ir_.CreateFAdd(a, b); break;
-    case Op::Subtract: result.bits = ir_.CreateFSub(a, b); break;
-    case Op::Multiply: result.bits = ir_.CreateFMul(a, b); break;
+  switch (op) {
+    case Op::Add: result.bits = ir_.CreateFAdd(a, b); result.bound = first + second; break;
+    case Op::Subtract: result.bits = ir_.CreateFSub(a, b); result.bound = first + second; break;
+    case Op::Multiply: result.bits = ir_.CreateFMul(a, b); result.bound = first * second; break;
     case Op::Divide: result.bits = ir_.CreateFDiv(a, b); break;
     default: {
-      llvm::Type* const real = ir_.getDoubleTy();
-      result.bits = ir_.CreateCall(runtime("allot_remainder", real, {real, real}), {a, b});
+      llvm::Type* const type = ir_.getDoubleTy();
+      result.bits = ir_.CreateCall(runtime("allot_remainder", type, {type, type}), {a, b});
     }
   }
-  fail_if(ir_.CreateAnd(result.defined, not_finite(result.bits)), FaultKind::NotFinite, id);
+  result.bound *= slack;
+  result.doubtful = left.doubtful || right.doubtful || !(result.bound < safe_real);   // 0 · ∞ is no bound
+  if (result.doubtful) result.bound = infinite;
+  if (tells) settle(result, id);
   return result;
 }
 

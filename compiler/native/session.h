@@ -24,7 +24,7 @@ class Session {
     std::vector<void*> functions;
   };
   Result<Code> compile(const Request& request);
-  // The KernelFunction of one handler, for this very machine.
+  // Both functions of the Kernel of one handler, for this very machine: hasty, careful.
   Result<Code> compile_kernel(const Request& request);
   static constexpr unsigned lanes = 8;
   void remove(llvm::orc::JITDylib& library);
@@ -33,7 +33,8 @@ class Session {
  private:
   Session() = default;
   Result<void> start(const Request& request);
-  void select(Optimize level);
+  enum class Choice { Fast, Thorough };
+  void select(Optimize level, Choice choice);
   Result<Code> link(const lang::Program& program, std::unique_ptr<llvm::Module> module,
                     std::unique_ptr<llvm::LLVMContext> context, const std::vector<std::string>& names);
 

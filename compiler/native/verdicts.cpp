@@ -11,7 +11,7 @@ void Lowering::handler(const std::string& name) {
   begin(name);
   llvm::BasicBlock* const after = block("effects");
   llvm::BasicBlock* const end = block("end");
-  target_ = open_target("fault");
+  target_ = open_target("fault", Tells::Nothing);
   FaultTarget fault = target_;
   const Operand keys = handler_.keys < 0 ? Operand{} : emit(handler_.keys);
   Lets always = known_;
@@ -32,8 +32,8 @@ void Lowering::handler(const std::string& name) {
   ir_.CreateBr(after);
   if (close_target(fault)) {
     enter(fault.block);
-    ir_.CreateStore(fault.kind, at(outcome_, offsetof(Outcome, fault)));
-    ir_.CreateStore(fault.node, at(outcome_, offsetof(Outcome, fault_node)));
+    llvm::Value* const request = ir_.getInt32(static_cast<std::uint32_t>(asks_evaluator));
+    ir_.CreateStore(request, at(outcome_, offsetof(Outcome, fault_node)));
     ir_.CreateBr(end);
   }
   enter(after);
@@ -47,7 +47,7 @@ void Lowering::handler(const std::string& name) {
 
 void Lowering::expression(const std::string& name) {
   begin(name);
-  target_ = open_target("fault");
+  target_ = open_target("fault", Tells::Nothing);
   FaultTarget fault = target_;
   store_cell(emit(handler_.effects.front().value), outcome_);
   ir_.CreateRetVoid();
@@ -100,7 +100,7 @@ void Lowering::holes(const lang::Rule& rule) {
       ir_.CreateCondBr(ir_.CreateIsNull(array), skip, some);
       enter(some);
     }
-    target_ = open_target("hole_fault");
+    target_ = open_target("hole_fault", Tells::Nothing);
     FaultTarget fault = target_;
     llvm::BasicBlock* const filled = block("filled");
     const Lets before = known_;

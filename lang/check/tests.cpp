@@ -1,5 +1,6 @@
 // Tests, as far as the text alone tells: names, fields and settings. What they expect is found by running them.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lang/check/declarations.h"
@@ -185,7 +186,9 @@ void check_expect(Policy& policy, const tree::TestDecl& test, const tree::Expect
 void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
   const std::vector<std::string> states = given_names(policy);
   for (const tree::KeyedGiven& given : scenario.givens) {
-    if (std::find(states.begin(), states.end(), given.name.text) == states.end()) {
+    const bool state = std::find(states.begin(), states.end(), given.name.text) != states.end();
+    if (given.name.text == "category" && given.key != tree::none && !state) continue;  // of a prompt of the pool
+    if (!state) {
       const std::string near = near_help(given.name.text, states);
       policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state", "",
                    near.empty() ? "a scenario is given state and inputs: `given belief[\"a\"] = beta(2, 1)`" : near);
@@ -246,9 +249,26 @@ void check_scenario(Policy& policy, const tree::ScenarioDecl& scenario) {
                "write `iteration { group a: rewards 1, 0  expect a is trained }`");
 }
 
+// `allot test --filter` and reports name tests by their titles.
+void check_titles(Policy& policy) {
+  std::map<std::string, Span> known;
+  const auto check = [&](const auto& declaration, std::string_view word) {
+    const std::size_t quote = policy.source.text(declaration.span).find('"');
+    const auto begin = declaration.span.begin + static_cast<std::uint32_t>(quote);
+    const Span title{begin, begin + static_cast<std::uint32_t>(declaration.title.size()) + 2};
+    const auto [first, fresh] = known.emplace(declaration.title, title);
+    if (fresh) return;
+    policy.error("E0102", title, "this " + std::string(word) + " has the title of another", "", "give it one of its own",
+                 {{first->second, "the first one"}});
+  };
+  for (const tree::TestDecl& test : policy.tree.tests) check(test, "test");
+  for (const tree::ScenarioDecl& scenario : policy.tree.scenarios) check(scenario, "scenario");
+}
+
 }  // namespace
 
 void check_tests(Policy& policy) {
+  check_titles(policy);
   for (const tree::ScenarioDecl& scenario : policy.tree.scenarios) check_scenario(policy, scenario);
   for (const tree::TestDecl& test : policy.tree.tests) {
     check_settings(policy, test.settings);

@@ -54,6 +54,8 @@ class Joiner {
     if (joined_.keys == -1) joined_.keys = second.keys;
     joined_.ahead_runs = joined_.ahead_runs && second.ahead_runs;
     for (const ReadArgument& number : second.numbers_too) joined_.numbers_too.push_back(number);
+    for (Rule& rule : joined_.rules) rule.members = members(rule, joined_);
+    for (Rule& rule : second.rules) rule.members = members(rule, second);
     pair_rules(second.rules);
     return std::move(joined_);
   }
@@ -121,6 +123,7 @@ class Joiner {
       rule.condition = add(Op::And, truth(), at(a.condition).span, {a.condition, b.condition});
     }
     rule.verdict = both(a.verdict, b.verdict, a.span);
+    rule.members.insert(rule.members.end(), b.members.begin(), b.members.end());
     // Each rule counts that says anything, so that none of the two is told to have decided what it did not.
     const bool second_says = says(b.verdict) || !b.because.empty();
     if (!second_says) return rule;
@@ -138,6 +141,10 @@ class Joiner {
 
   static std::vector<Span> origins(const Rule& rule) {
     return rule.origins.empty() ? std::vector<Span>{rule.span} : rule.origins;
+  }
+
+  static std::vector<MemberRule> members(const Rule& rule, const Handler& handler) {
+    return rule.members.empty() ? std::vector<MemberRule>{{rule.span, handler.span}} : rule.members;
   }
 
   // Whether a verdict says anything beyond what happens anyway.

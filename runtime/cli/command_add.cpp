@@ -13,6 +13,7 @@
 #include "runtime/cli/packages.h"
 #include "runtime/package/exchange/bundle.h"
 #include "runtime/package/exchange/install.h"
+#include "runtime/package/exchange/project_lock.h"
 #include "runtime/package/exchange/registry.h"
 #include "runtime/package/exchange/resolve.h"
 
@@ -76,13 +77,17 @@ Result<Source> source_of(const AddOptions& options, const Here& here) {
   const std::string& what = options.what;
   const bool repository = options.git || !options.revision.empty() || what.ends_with(".git") || what.starts_with("ssh://") ||
                           what.starts_with("git@");
-  if (repository) return Source{Source::Kind::Git, what, options.revision, ""};
+  std::error_code failure;
+  if (repository) {
+    // git is asked from elsewhere, and the lock names a place that is the same from everywhere.
+    const bool folder = !is_address(what) && fs::is_directory(what, failure);
+    return Source{Source::Kind::Git, folder ? fs::canonical(what, failure).string() : what, options.revision, ""};
+  }
   if (is_address(what) && what.ends_with(package::bundle_ending)) return Source{Source::Kind::Url, what, "", ""};
   if (is_address(what)) {
     return Error{fmt::format("{} is no bundle: its name does not end in {}", what, package::bundle_ending),
                  "for a repository say --git"};
   }
-  std::error_code failure;
   if (fs::exists(what, failure)) return path_source(what, here.root);
   const std::size_t at = what.find('@');
   const std::string name = what.substr(0, at);
@@ -138,6 +143,9 @@ Exit add(const AddOptions& options) {
   if (!found) return complain(found.error()), Exit::Misuse;
   if (!*found && options.what.empty()) return complain(project_here().error()), Exit::Misuse;
   std::error_code failure;
+  const package::ProjectLock lock(*found ? (*found)->root : fs::canonical(".", failure));
+  found = maybe_project_here();  // whoever had the lock may have changed it
+  if (!found) return complain(found.error()), Exit::Misuse;
   const bool fresh = !*found;
   Here here = fresh ? Here{fs::canonical(".", failure), {}, {}} : **std::move(found);
   package::Wishes wishes;

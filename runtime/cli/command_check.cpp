@@ -35,6 +35,7 @@ std::string summary(const lang::Program& program) {
   if (!program.parameters.empty()) text += ", " + counted(program.parameters.size(), "parameter");
   if (!program.states.empty()) text += ", " + counted(program.states.size(), "state");
   if (program.tree && !program.tree->tests.empty()) text += ", " + counted(program.tree->tests.size(), "test");
+  if (program.tree && !program.tree->scenarios.empty()) text += ", " + counted(program.tree->scenarios.size(), "scenario");
   return text;
 }
 
@@ -45,8 +46,8 @@ std::vector<std::string> too_costly(const lang::Program& program, const CheckOpt
     const Polynomial cost = worst_cost(handler);
     const std::int64_t worst = cost.at(options.sizes);
     if (options.max_cost == 0 || worst <= options.max_cost) continue;
-    found.push_back(fmt::format("line {}: `on {}` can cost {} evaluations ({}), more than {}",
-                                program.source->place(handler.span.begin).line, handler.text, worst, cost.text(),
+    found.push_back(fmt::format("{}: `on {}` can cost {} evaluations ({}), more than {}",
+                                where(*program.source, handler.span.begin), handler.text, worst, cost.text(),
                                 options.max_cost));
   }
   return found;

@@ -83,18 +83,25 @@ void write_handlers(Page& page, const lang::Program& program, const Json& told) 
   }
 }
 
+void write_titles(Page& page, const lang::Program& program) {
+  if (!program.tree) return;
+  const auto list = [&](std::string heading, const auto& declarations) {
+    std::vector<std::string> titles;
+    for (const auto& each : declarations) titles.push_back(each.title);
+    if (!titles.empty()) page.heading(2, std::move(heading));
+    page.list(std::move(titles));
+  };
+  list("Tests", program.tree->tests);
+  list("Scenarios", program.tree->scenarios);
+}
+
 Page page_of(const lang::Program& program, const Json& told) {
   Page page;
   page.heading(1, program.name);
   page.paragraph(program.doc);
   write_declarations(page, told);
   write_handlers(page, program, told);
-  if (program.tree && !program.tree->tests.empty()) {
-    page.heading(2, "Tests");
-    std::vector<std::string> titles;
-    for (const lang::tree::TestDecl& test : program.tree->tests) titles.push_back(test.title);
-    page.list(titles);
-  }
+  write_titles(page, program);
   const Json& audit = told["audit_only_because"];
   page.heading(2, "Promises");
   page.paragraph(audit.empty()

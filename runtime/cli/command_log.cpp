@@ -1,5 +1,5 @@
 // allot log: what was decided in a run, told from its journal; filtered, followed, exported, or asked by SQL.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
@@ -17,11 +17,14 @@
 #include <string>
 #include <thread>
 
+#include "lang/diagnostics.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/parquet.h"
 #include "runtime/cli/row_table.h"
 #include "runtime/cli/rows_sql.h"
 #include "runtime/cli/run_folder.h"
+#include "runtime/cli/terminal_text.h"
 #include "runtime/engine/journal_tail.h"
 #include "runtime/engine/story.h"
 
@@ -93,7 +96,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
     fmt::print(stderr, "note: no record of the run is so{}\n",
                kind ? fmt::format("; its records are of the kinds {}", fmt::join(kinds, ", ")) : "");
   }
-  fmt::print(stderr, "{}", engine::tell_problems(*problems));
+  fmt::print(stderr, "{}", lines_for_terminal(engine::tell_problems(*problems)));
   return {};
 }
 
@@ -101,7 +104,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
 std::string told(const engine::RecordRow& row, const LogOptions& options) {
   std::string line = engine::tell_row(row, options.format(), options.continues);
   if (line.empty() && !options.kind.empty()) line = row.record.dump() + "\n";
-  return line;
+  return options.json ? line : for_terminal(line);
 }
 
 Result<void> tell(const fs::path& folder, const engine::RowFilter& filter, const LogOptions& options) {
@@ -142,7 +145,7 @@ Result<void> export_parquet(const fs::path& folder, const engine::RowFilter& fil
 
 std::string cell_text(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? lang::shown_in_line(value.get<std::string>()) : value.dump();
 }
 
 void print_table(const RowDatabase::Answer& answer) {
@@ -154,7 +157,7 @@ void print_table(const RowDatabase::Answer& answer) {
   const auto line = [&](const auto& cell) {
     std::string text;
     for (std::size_t i = 0; i < widths.size(); ++i) text += fmt::format("{:<{}}  ", cell(i), widths[i]);
-    fmt::print("{}\n", text.substr(0, text.find_last_not_of(' ') + 1));
+    fmt::print("{}\n", for_terminal(text.substr(0, text.find_last_not_of(' ') + 1)));
   };
   line([&](std::size_t i) { return answer.columns[i]; });
   for (const Json& row : answer.rows) line([&](std::size_t i) { return cell_text(row[i]); });
@@ -198,6 +201,11 @@ Exit log(const LogOptions& options) {
   return Exit::Good;
 }
 
+// An empty word is a shell variable that was not set, not a wish for everything.
+CLI::Validator not_empty() {
+  return CLI::Validator([](std::string& text) { return text.empty() ? std::string("nothing is given") : std::string(); }, "");
+}
+
 }  // namespace
 
 void add_log(CLI::App& app, Exit& exit) {
@@ -206,11 +214,20 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_option("RUN", options->run, "a run folder, or the folder of one of its arms")->required();
   command->add_flag("--all", options->continues, "also the answers that changed nothing");
   command->add_flag("--json", options->json, "one JSON object a line");
-  command->add_option("--iteration", options->iterations, "of this iteration, or of a range: 3..9");
+  command->add_option("--iteration", options->iterations, "of this iteration, or of a range: 3..9")->check(not_empty());
   command->add_option("--group", options->group, "of this group")->check(CLI::NonNegativeNumber);
-  command->add_option("--prompt", options->prompt, "of groups of this prompt");
+  command->add_option("--prompt", options->prompt, "of groups of this prompt")->check(not_empty());
   command->add_option("--kind", options->kind,
-                      "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, loss, note, end, …");
+                      "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, loss, note, end, …")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const auto& kinds = engine::row_kinds();
+            if (std::find(kinds.begin(), kinds.end(), text) != kinds.end()) return std::string();
+            const std::string near = lang::near_match(text, kinds);
+            return fmt::format("no record is of the kind '{}'; {}", text,
+                               near.empty() ? fmt::format("there are {}", fmt::join(kinds, ", ")) : fmt::format("did you mean {}?", near));
+          },
+          ""));
   command->add_option("--version", options->version, "of this version of the policy: its number, or eight or more digits of its hash")
       ->check(CLI::Validator(
           [](std::string& text) {
@@ -219,11 +236,11 @@ void add_log(CLI::App& app, Exit& exit) {
             return digits || hash ? std::string() : fmt::format("'{}' is neither a number nor eight digits of a hash", text);
           },
           ""));
-  command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE");
+  command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE")->check(not_empty());
   auto* follow = command->add_flag("--follow", options->follow, "go on with what is written from now on, until Ctrl-C");
   auto* jsonl = command->add_option("--jsonl", options->jsonl, "write every record to this file, one JSON object a line; - is stdout");
   auto* parquet = command->add_option("--parquet", options->parquet, "write every record to this file as a Parquet table");
-  auto* sql = command->add_option("--sql", options->sql, "ask the records by one SELECT of SQLite");
+  auto* sql = command->add_option("--sql", options->sql, "ask the records by one SELECT of SQLite")->check(not_empty());
   for (CLI::Option* other : {jsonl, parquet, sql}) follow->excludes(other);
   sql->excludes(jsonl)->excludes(parquet);
   command->footer(

@@ -39,6 +39,9 @@ Exit pack(const PackOptions& options) {
   const fs::path file = fs::is_directory(options.out, failure)
                             ? fs::path(options.out) / package::bundle_name(package->project.name, *package->project.version)
                             : fs::path(options.out);
+  if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
+    return complain({fmt::format("{} is no file that could be replaced", file.string()), "name a folder or a file with --out"}), Exit::Misuse;
+  }
   if (auto written = engine::replace_file(file.lexically_normal(), *bytes); !written) {
     return complain(written.error()), Exit::Misuse;
   }

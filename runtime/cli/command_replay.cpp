@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/replay_journal.h"
@@ -79,11 +80,15 @@ Json to_json(const replay::Outcome& outcome, bool costs) {
                  {"asked", outcome.asked},
                  {"turn", outcome.turn},
                  {"stopped", outcome.stopped},
+                 {"stopped_samples", Json::array()},
                  {"late", outcome.late},
                  {"dropped", outcome.dropped},
                  {"flat", outcome.flat ? Json(*outcome.flat) : Json()},
                  {"reason", outcome.reason},
                  {"rule", outcome.rule}};
+  for (const auto& [sample, turn] : outcome.stopped_samples) {
+    object["stopped_samples"].push_back({{"sample", sample}, {"turn", turn}});
+  }
   if (costs) object["turns"] = {{"executed", outcome.turns}, {"saved", outcome.turns_saved}};
   if (costs) object["tokens"] = {{"written", outcome.tokens}, {"saved", outcome.tokens_saved}};
   if (!outcome.fault.empty()) object["fault"] = outcome.fault;
@@ -92,7 +97,7 @@ Json to_json(const replay::Outcome& outcome, bool costs) {
 
 struct Sums {
   std::int64_t turns = 0, turns_saved = 0, tokens = 0, tokens_saved = 0;
-  int asked = 0, dropped = 0, flat_dropped = 0, faults = 0;
+  int asked = 0, cut = 0, samples = 0, dropped = 0, flat_dropped = 0, faults = 0;
 };
 
 Sums sums(const replay::Report& report) {
@@ -103,6 +108,8 @@ Sums sums(const replay::Report& report) {
     sums.tokens += outcome.tokens;
     sums.tokens_saved += outcome.late ? 0 : outcome.tokens_saved;
     sums.asked += outcome.asked;
+    sums.cut += !outcome.stopped_samples.empty();
+    sums.samples += static_cast<int>(outcome.stopped_samples.size());
     sums.dropped += outcome.dropped;
     sums.flat_dropped += outcome.dropped && outcome.flat.value_or(false);
     sums.faults += !outcome.fault.empty();
@@ -128,6 +135,7 @@ Json document(const replay::Report& report, const lang::Program& program, const 
                {"unknown", report.unknown()}};
   json.update(to_json(report.all(), flat));
   json["stoppable"] = report.lateness_known ? to_json(report.stoppable(), flat) : Json();
+  json["stopped_where"] = {{"groups", total.cut}, {"rollouts", total.samples}};
   json["dropped"] = total.dropped;
   json["flat_dropped"] = total.flat_dropped;
   json["faults"] = total.faults;
@@ -165,11 +173,11 @@ void print_groups(const Json& decisions) {
   for (const Json& group : decisions) {
     const std::string verdict = group["stopped"].get<bool>() ? (group["late"].get<bool>() ? "late stop" : "stop")
                                                              : (group["dropped"].get<bool>() ? "drop" : "train");
-    fmt::print("{:<12} {:>4}  {:<6} {:<9} {}\n", group["group"].get<std::string>(), group["turn"].get<int>(),
+    fmt::print("{:<12} {:>4}  {:<6} {:<9} {}\n", lang::shown_in_line(group["group"].get<std::string>()), group["turn"].get<int>(),
                group["flat"].is_null()     ? "?"
                : group["flat"].get<bool>() ? "flat"
                                            : "mixed",
-               verdict, group["reason"].get<std::string>());
+               verdict, lang::shown_in_line(group["reason"].get<std::string>()));
   }
 }
 
@@ -186,6 +194,10 @@ void print(const Json& json) {
       fmt::print("{} of {} {} would have been saved\n", json[name]["saved"].get<std::int64_t>(),
                  json[name][whole].get<std::int64_t>(), name);
     }
+  }
+  if (json["stopped_where"]["groups"].get<int>() > 0) {
+    fmt::print("{} rollouts of {} groups would have been stopped by `stop where`\n",
+               json["stopped_where"]["rollouts"].get<int>(), json["stopped_where"]["groups"].get<int>());
   }
   if (json["dropped"].get<int>() > 0) {
     fmt::print("{} groups would have been dropped, {} of them flat\n", json["dropped"].get<int>(),

@@ -11,6 +11,7 @@
 
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
+#include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/swap_desk.h"
 #include "runtime/engine/swap_files.h"
@@ -25,6 +26,7 @@ using Json = nlohmann::ordered_json;
 struct ServeOptions {
   engine::Settings engine;
   std::vector<std::string> settings;
+  std::vector<std::string> can;
   std::string run;
   std::string socket;
   double grace = 1;
@@ -46,6 +48,10 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
   const auto parameters = parse_settings(options.settings);
   if (!parameters) return parameters.error();
   settings.parameters = *parameters;
+  const auto host = engine::abilities_from(options.can);
+  if (!host) return host.error();
+  if (host->losses) return Error{"The loss of tokens does not travel over a socket.", "serve it from the trainer's process: engine.serve()"};
+  settings.host = *host;
   settings.run_folder = options.run;
   const std::filesystem::path file = settings.run_folder / "state.json";
   const auto state = engine::read_whole(file);
@@ -57,7 +63,7 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
     return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
   auto made = engine::Engine::create(settings);
   if (!made || !state) return made;
-  if (const auto restored = (*made)->restore(*state); !restored) return restored.error();
+  if (const auto restored = (*made)->restore_from(settings.run_folder); !restored) return restored.error();
   return made;
 }
 
@@ -112,7 +118,7 @@ Exit serve(const ServeOptions& options) {
   const auto server = remote::Server::over(*std::move(listener), **engine, {.grace = options.grace});
   tell_ready(options, **engine, *server);
   constexpr timespec second{1, 0};
-  while (::sigtimedwait(&ends, nullptr, &second) < 0) (*desk)->saved((*engine)->saved_version());
+  while (::sigtimedwait(&ends, nullptr, &second) < 0) (*desk)->saved((*engine)->saved_change());
   server->close();
   tell_end(options, server->counts());
   return Exit::Good;
@@ -131,6 +137,9 @@ void add_serve(CLI::App& app, Exit& exit) {
   command->add_option("--set", options->settings, "NAME=VALUE for a parameter of the policy; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--inputs", settings.input_file, "JSON file with the policy's inputs");
+  command->add_option("--can", options->can,
+                      "what the trainer does beside starting, stopping and training: defers, scores, shapes, replays; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--slots", settings.slots, "groups of a batch")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));

@@ -4,6 +4,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <atomic>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +33,9 @@ struct SwapOptions {
   double wait = 30;
   bool json = false;
 };
+
+std::atomic<bool> interrupted = false;  // by Ctrl-C: a request that is not wanted any more does not stay behind
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -130,7 +135,8 @@ Exit swap(const SwapOptions& options) {
     if (!beat) return complain(beat.error()), Exit::Misuse;
     request->expected = beat->policy;
   }
-  const auto report = engine::ask_for_swap(*folder, *request, options.wait);
+  (void)std::signal(SIGINT, [](int) { interrupted = true; });
+  const auto report = engine::ask_for_swap(*folder, *request, options.wait, &interrupted);
   if (!report) return complain(report.error()), Exit::Misuse;
   const bool good = report->outcome != SwapOutcome::Refused && report->outcome != SwapOutcome::Superseded;
   if (options.json) {
@@ -146,7 +152,13 @@ void add_common(CLI::App* command, SwapOptions& options) {
   command->add_option("RUN", options.run, "a run folder, or the folder of one of its arms; the run must be alive")->required();
   command->add_option("--expect", options.expected,
                       "hash of the policy that is to be replaced, or its first 8 or more digits; default: what is active "
-                      "when the request is made");
+                      "when the request is made")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const bool digits = text.size() >= 8 && text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+            return digits ? std::string() : fmt::format("'{}' is no hash of a policy: give eight or more of its digits", text);
+          },
+          ""));
   command->add_option("--wait", options.wait, "seconds to wait for the outcome")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
   command->add_flag("--json", options.json, "the outcome as one JSON object");
 }

@@ -63,9 +63,9 @@ void tell_coverage(const PolicyFile& file, const std::vector<trial::TestReport>&
     ++counts.rules;
     counts.never_fired += rule.times == 0;
     document["rules"].push_back(
-        {{"line", rule.line}, {"point", rule.point}, {"text", rule.text}, {"tests", rule.times}});
+        {{"file", rule.file}, {"line", rule.line}, {"point", rule.point}, {"text", rule.text}, {"tests", rule.times}});
     if (rule.times > 0 || options.json) continue;
-    fmt::print("  {}:{}: no test makes this rule answer: {}\n", file.source->name(), rule.line, rule.text);
+    fmt::print("  {}:{}: no test makes this rule answer: {}\n", rule.file, rule.line, rule.text);
   }
 }
 
@@ -89,7 +89,7 @@ double per_cent(std::size_t part, std::size_t whole) {
 void sum_up(const TestOptions& options, const Counts& total) {
   fmt::print("{} passed, {} failed\n", total.passed, total.failed);
   if (options.coverage) fmt::print("{} of {} rules answered in a test\n", total.rules - total.never_fired, total.rules);
-  if (!options.mutate) return;
+  if (!options.mutate || total.mutants == 0) return;
   fmt::print("{} of {} changes were not noticed ({:.1f} %)\n", total.survivors, total.mutants,
              per_cent(total.survivors, total.mutants));
 }
@@ -152,6 +152,11 @@ Exit test(const TestOptions& options) {
     complain({options.filter.empty() ? "there is no test in these policies"
                                      : fmt::format("there is no test whose title contains '{}'", options.filter),
               options.filter.empty() ? "a policy's tests stand in its file: test \"…\" { given …; expect … }" : ""});
+    exit = Exit::Misuse;
+  }
+  if (exit == Exit::Good && options.mutate && total.mutants == 0) {
+    complain({"nothing in these policies could be changed, so nothing is known of their tests",
+              "--mutate changes what stands in the file itself, not what it imports"});
     exit = Exit::Misuse;
   }
   if (options.json) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/cli/cost.h"
+#include "runtime/cli/policy_file.h"
 #include "runtime/engine/verdict.h"
 
 namespace allot::cli {
@@ -128,10 +129,23 @@ Json describe_reads(const lang::Handler& handler) {
   return reads;
 }
 
+// Where members of a composition answer together, a handler stands in each of their files.
+std::string places_of(const lang::Source& source, const lang::Handler& handler) {
+  std::string text = where(source, handler.span.begin);
+  std::set<std::uint32_t> told{handler.span.begin};
+  for (const lang::Rule& rule : handler.rules) {
+    for (const lang::MemberRule& member : rule.members) {
+      if (told.insert(member.handler.begin).second) text += ", " + where(source, member.handler.begin);
+    }
+  }
+  return text;
+}
+
 Json describe_effects(const lang::Program& program, const std::vector<lang::Effect>& effects) {
   Json list = Json::array();
   for (const lang::Effect& effect : effects) {
     list.push_back({{"line", program.source->place(effect.span.begin).line},
+                    {"where", where(*program.source, effect.span.begin)},
                     {"text", one_line(program.source->text(effect.span))}});
   }
   return list;
@@ -151,6 +165,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   Json object = {{"point", lang::name(handler.point)},
                  {"text", handler.text},
                  {"line", program.source->place(handler.span.begin).line},
+                 {"where", places_of(*program.source, handler)},
                  {"asked", when_asked(handler)}};
   if (handler.number) object["number"] = argument_value(program, parameters, *handler.number);
   object["reads"] = describe_reads(handler);
@@ -158,6 +173,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
   object["effects"] = describe_effects(program, handler.effects);
   for (const lang::Allotment& allotment : handler.allotments) {
     object["allots"].push_back({{"line", program.source->place(allotment.place.begin).line},
+                                {"where", where(*program.source, allotment.place.begin)},
                                 {"text", one_line(program.source->text(allotment.place))},
                                 {"solved_by", allotment.why}});
   }
@@ -227,7 +243,7 @@ std::vector<std::string> measured_reads(const lang::Program& program) {
     for (const auto* list : {&handler.reads, &handler.columns}) {
       for (const lang::ReadKey& read : *list) {
         if (!lang::row(read.fact).measured) continue;
-        texts.insert(fmt::format("{} (line {})", one_line(read.text), program.source->place(read.span.begin).line));
+        texts.insert(fmt::format("{} ({})", one_line(read.text), where(*program.source, read.span.begin)));
       }
     }
   }

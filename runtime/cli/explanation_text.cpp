@@ -50,7 +50,7 @@ void say_parameters(std::string& text, const Json& document) {
 }
 
 void say_handler(std::string& text, const Json& handler) {
-  text += fmt::format("\non {}  (line {})\n", word(handler, "text"), handler["line"].get<int>());
+  text += fmt::format("\non {}  ({})\n", word(handler, "text"), word(handler, "where"));
   text += fmt::format("  asked    {}{}\n", word(handler, "asked"),
                       handler.contains("number") ? fmt::format(": {}", word(handler, "number")) : "");
   const Json& reads = handler["reads"];
@@ -70,7 +70,7 @@ void say_handler(std::string& text, const Json& handler) {
     }
   }
   for (const Json& allotment : handler.value("allots", Json::array())) {
-    text += fmt::format("  allots   line {}: {}; the budget that it leaves is not spent\n", allotment["line"].get<int>(),
+    text += fmt::format("  allots   {}: {}; the budget that it leaves is not spent\n", word(allotment, "where"),
                         word(allotment, "solved_by"));
   }
   text += fmt::format("  left out {}\n", word(handler, "left_out"));

@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "lang/diagnostics.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 
 namespace allot::cli {
 
-void complain(const Error& error) { fmt::print(stderr, "allot: {}\n", error.text()); }
+void complain(const Error& error) { fmt::print(stderr, "allot: {}\n", lang::shown(error.text())); }
 
 namespace {
 

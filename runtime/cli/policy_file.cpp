@@ -54,6 +54,11 @@ Result<std::vector<fs::path>> find_policies(const std::vector<std::string>& name
     std::vector<fs::path> below;
     for (fs::recursive_directory_iterator entry(name, fs::directory_options::skip_permission_denied, failure), end;
          !failure && entry != end; entry.increment(failure)) {
+      // Installed packages and the like: what is in there is somebody else's.
+      if (entry->path().filename().string().starts_with('.') && entry->is_directory(failure)) {
+        entry.disable_recursion_pending();
+        continue;
+      }
       if (entry->path().extension() == ".allot" && entry->is_regular_file(failure)) below.push_back(entry->path());
     }
     if (failure) return Error{fmt::format("cannot list {}: {}", name, failure.message()), ""};
@@ -124,6 +129,10 @@ void show_diagnostics(const PolicyFile& file, bool json) {
   if (!json || file.program) return show_diagnostics(file);
   const auto all = nlohmann::ordered_json::parse(lang::render_json(file.diagnostics, *file.source));
   fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", all}}.dump(2));
+}
+
+std::string where(const lang::Source& source, std::uint32_t offset) {
+  return source.file_count() > 1 ? source.where(offset) : fmt::format("line {}", source.place(offset).line);
 }
 
 }  // namespace allot::cli

@@ -20,8 +20,8 @@ struct PolicyFile {
   std::optional<lang::Program> program;  // its hash is filled; there where no diagnostic is an error
 };
 
-// The files that are meant: a folder stands for every .allot file below it, in alphabetical order. A folder without
-// one is an error; whether a named file exists is found out on reading it.
+// The files that are meant: a folder stands for every .allot file below it, in alphabetical order; what is in hidden folders (installed
+// packages) belongs to others and is left alone. A folder without one is an error; whether a named file exists is found out on reading it.
 Result<std::vector<std::filesystem::path>> find_policies(const std::vector<std::string>& named);
 
 // Text alone, unchecked. `-` is standard input. An error is about the file, never about what it says.
@@ -36,5 +36,8 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
 void show_diagnostics(const PolicyFile& file);
 // The same for a command that answers in JSON: an object with the diagnostics on stdout where no program was read.
 void show_diagnostics(const PolicyFile& file, bool json);
+
+// "line 12", in a policy of several files "gates.allot:12".
+std::string where(const lang::Source& source, std::uint32_t offset);
 
 }  // namespace allot::cli

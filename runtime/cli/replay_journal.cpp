@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/replay_journal.h"
 #include "runtime/cli/run_folder.h"
@@ -17,7 +18,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_shown = 400;  // characters of a value
 
 std::string shortened(const std::string& text) {
-  return text.size() <= most_shown ? text : text.substr(0, most_shown) + "…";
+  return lang::shown_in_line(text.size() <= most_shown ? text : text.substr(0, most_shown)) +
+         (text.size() <= most_shown ? "" : "…");
 }
 
 Json to_json(const engine::ReplayResult& result) {

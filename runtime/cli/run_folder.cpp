@@ -13,6 +13,15 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int depth_of_arms = 2;  // RUN/seed/arm/journal
+constexpr std::size_t most_named = 5;
+
+// What `allot train` made: a run, or the folder of one of its seeds.
+bool has_arms(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path whole = fs::weakly_canonical(folder, ignored);
+  const auto is_run = [&](const fs::path& path) { return fs::exists(path / "settings.json", ignored); };
+  return is_run(whole) || is_run(whole.parent_path());
+}
 
 bool has_journal(const fs::path& folder) {
   std::error_code ignored;
@@ -42,8 +51,11 @@ Result<fs::path> journal_folder(const fs::path& named) {
   }
   if (has_journal(named)) return named;
   const std::vector<fs::path> found = folders_with_journal(named);
-  if (found.empty()) {
-    return Error{fmt::format("{} holds no journal, so it is no folder of a run", named.string()), ""};
+  if (found.empty() || !has_arms(named)) {
+    std::string others;
+    for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i) others += (i == 0 ? "" : ", ") + found[i].string();
+    return Error{fmt::format("{} holds no journal, so it is no folder of a run", named.string()),
+                 others.empty() ? "" : fmt::format("below it are {}{}", others, found.size() > most_named ? ", …" : "")};
   }
   const auto arm = std::find_if(found.begin(), found.end(), [](const fs::path& path) { return path.filename() == "policy"; });
   const fs::path chosen = arm == found.end() ? found.front() : *arm;

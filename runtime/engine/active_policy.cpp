@@ -12,10 +12,10 @@ Result<std::shared_ptr<Policy>> active_policy(const std::filesystem::path& run) 
   std::string hash;
   std::map<std::string, std::string> parameters;
   if (const auto state = read_whole(run / "state.json")) {
-    auto snapshot = read_snapshot(*state, {});
-    if (!snapshot) return snapshot.error();
-    hash = snapshot->policy_hash;
-    parameters = snapshot->versions.parameters;
+    auto saved = read_saved_policy(*state);
+    if (!saved) return saved.error();
+    hash = saved->hash;
+    parameters = saved->parameters;
   } else if (const auto text = read_whole(SwapFiles(run).alive())) {
     if (const auto beat = beat_from(*text)) hash = beat->policy;
   }

@@ -55,7 +55,15 @@ std::int64_t AskingAgain::keys_seen(const lang::Handler& handler, lang::Base bas
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (handler.columns[i].type.base == base) std::for_each(columns_[i].begin(), columns_[i].end(), see);
   }
-  return std::max<std::int64_t>(1, most);
+  return most;
+}
+
+// … of which a state has a value each. A group has one prompt and one category.
+std::int64_t AskingAgain::keys_of(const lang::Handler& handler, const lang::State& state, bool of_group) const {
+  if (of_group) return 1;
+  if (state.scope == lang::StateScope::Prompt) return keys_seen(handler, lang::Base::Prompt);
+  if (state.scope == lang::StateScope::Category) return keys_seen(handler, lang::Base::Category);
+  return 1;
 }
 
 // States that the handler does not look at are not recorded; it may still write them.
@@ -64,10 +72,7 @@ void AskingAgain::read_states(const lang::Handler& handler, const RecordedFrame&
   const std::vector<std::int32_t> read = states_read(handler);
   before_.assign(states.size(), {});
   for (std::size_t i = 0; i < states.size(); ++i) {
-    std::int64_t keys = 1;
-    if (!of_group && states[i].scope == lang::StateScope::Prompt) keys = keys_seen(handler, lang::Base::Prompt);
-    if (!of_group && states[i].scope == lang::StateScope::Category) keys = keys_seen(handler, lang::Base::Category);
-    for (; keys > 0; --keys) before_[i].insert(before_[i].end(), states[i].initial.begin(), states[i].initial.end());
+    for (std::int64_t keys = std::max<std::int64_t>(1, keys_of(handler, states[i], of_group)); keys > 0; --keys) before_[i].insert(before_[i].end(), states[i].initial.begin(), states[i].initial.end());
   }
   for (std::size_t i = 0; i < read.size(); ++i) {
     const auto index = static_cast<std::size_t>(read[i]);
@@ -75,7 +80,10 @@ void AskingAgain::read_states(const lang::Handler& handler, const RecordedFrame&
     for (const Json& value : element(frame.states, i, read.size())) {
       before_[index].push_back(read_cell(value, states[index].type));
     }
-    if (before_[index].empty() || before_[index].size() % states[index].initial.size() != 0) {
+    // An empty batch has no key.
+    const std::size_t cells = states[index].initial.size();
+    const auto keys = static_cast<std::size_t>(keys_of(handler, states[index], of_group));
+    if (before_[index].size() % cells != 0 || before_[index].size() < keys * cells) {
       throw std::invalid_argument("state " + states[index].name + " has not the size of its type");
     }
   }

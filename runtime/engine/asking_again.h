@@ -36,6 +36,7 @@ class AskingAgain {
   void read_states(const lang::Handler& handler, const RecordedFrame& frame, bool of_group);
   void read_sizes(const lang::Handler& handler, const RecordedFrame& frame);
   std::int64_t keys_seen(const lang::Handler& handler, lang::Base base) const;
+  std::int64_t keys_of(const lang::Handler& handler, const lang::State& state, bool of_group) const;
 
   std::shared_ptr<const Policy> policy_;
   Cells reads_;

@@ -1,4 +1,5 @@
-// What goes into the journal, in the engine's words. Without a run folder it does nothing.
+// What goes into the journal, in the engine's words. Without a run folder it does nothing. Several threads may tell it of
+// groups and of swaps; who tells of the iteration is alone.
 #pragma once
 
 #include <functional>
@@ -9,9 +10,12 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/engine/background.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/journal_chain.h"
 #include "runtime/engine/judge.h"
 #include "runtime/engine/live_group.h"
+#include "runtime/engine/same_answers.h"
 #include "runtime/engine/token_loss.h"
 
 namespace allot::engine {
@@ -50,14 +54,18 @@ class Audit {
   // A policy that may answer from here on, under this number; the one in the record `run` has 0.
   // `policy`: policy_record_text().
   void version(int iteration, int number, std::string_view policy);
-  // `state`: the snapshot that was restored, where no barrier wrote it.
-  void resumed(int iteration, std::string_view state);
+  // The run goes on from the state that stands on `from`; an error where this journal does not hold that end. `state`: the
+  // snapshot that was restored, where no barrier wrote it.
+  Result<void> resumed(int iteration, const std::optional<JournalMark>& from, std::string_view state);
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);
   void started(int iteration, int group, int first, int count);
   // `about` has no group for a batch or the pool, and no sample for a group.
   void decided(const Judge& judge, const Decision& decision, int iteration, RolloutRef about, int turn,
                Carried carried);
+  // The same for an answer that changes nothing; its frame is written down before.
+  void same(const Judge& judge, const Decision& decision, const FrameText& frame, int iteration, RolloutRef about, int turn,
+            Carried carried);
   void closed(const LiveGroup& group, const GroupResult& result, int iteration);
   void deferred(const LiveGroup& group, int iteration);
   void taken_up(const LiveGroup& group, int iteration);
@@ -67,12 +75,18 @@ class Audit {
   void note(int iteration, std::string_view text);
   // What `on loss of token` answered in this iteration; `version` is that of the batch.
   void losses(int iteration, int version, const LossTally& tally);
-  // Everything so far is on disk when this returns; `state` replaces the snapshot.
-  Result<void> barrier(const IterationReport& report, const std::string& state);
+  void end(const IterationReport& report);
+  // The last end; none before the first, without a run folder, and where the state that was restored names none.
+  const std::optional<JournalMark>& mark() const { return mark_; }
+  // Everything so far is on disk when this returns; `beside` is done behind the caller's back, once there is a run folder.
+  Result<void> barrier(Background::Task beside);
+  // What is done there is done when this returns, and the last end is written.
+  Result<void> settle();
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  std::optional<JournalMark> mark_;
   bool keeps_events_ = false;  // here, since it is asked at every turn
 };
 

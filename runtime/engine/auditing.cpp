@@ -12,6 +12,7 @@
 #include "runtime/engine/asking_again.h"
 #include "runtime/engine/checked_line.h"
 #include "runtime/engine/journal.h"
+#include "runtime/engine/journal_chain.h"
 #include "runtime/engine/policy_record.h"
 
 namespace allot::engine {
@@ -45,26 +46,44 @@ class Auditor {
     const Json& record = line.record;
     const std::string kind = record.at("k").get<std::string>();
     if (kind == "run") {
-      chain_.restart();
-      stretch_ = line.place();
-      unsummed_ = 0;
+      check_segment(line);
       asking_.clear();
       load(0, record.at("policy"));
     }
     if (kind == "version") load(record.at("v").get<int>(), record.at("policy"));
-    if (kind == "end") check_sum(line);
+    if (const auto told = told_sum(record)) check_sum(line, *told);
     chain_.add(line.text);
     ++unsummed_;
+    if (kind == "resume") check_origin(line);
     if (kind == "end") {
       ++result_.iterations;
       unsummed_ = 0;
+      result_.sum = chain_.sum_so_far();
+      ends_.insert(result_.sum);
     }
     if (kind == "ask") check_answer(line);
     if (kind == "same") check_packed(line);
     if (kind == "loss") check_losses(line);
   }
 
-  AuditResult result(const JournalProblems& problems) {
+  // That the journal held these ends.
+  void demand(const std::vector<Acknowledged>& states, const std::vector<std::string>& kept) {
+    result_.states = static_cast<int>(states.size());
+    for (const auto& [file, mark] : states) {
+      if (ends_.contains(mark.sum)) continue;
+      damaged(fmt::format("journal/{:06}.jsonl: {} stands on an iteration that ended there with the sum {}, and none did: lines "
+                          "were changed, or cut off the end.",
+                          mark.segment, file, mark.sum.substr(0, 12)));
+    }
+    for (const std::string& sum : kept) {
+      if (ends_.contains(sum)) continue;
+      damaged(fmt::format("No iteration ended with the sum {}, which was kept: what was before was changed, or it was cut off.",
+                          sum.substr(0, 12)));
+    }
+  }
+
+  AuditResult result(const JournalProblems& problems, const std::vector<std::string>& missing) {
+    result_.damage.insert(result_.damage.begin(), missing.begin(), missing.end());
     result_.versions = static_cast<std::int64_t>(hashes_.size());
     result_.unsummed = unsummed_;
     result_.cut_lines = problems.cut_lines;
@@ -86,19 +105,44 @@ class Auditor {
     asking_[version] = std::make_unique<AskingAgain>(*std::move(policy));
   }
 
-  void check_sum(const JournalLine& line) {
-    if (!line.record.contains("sum")) return;
-    const std::string recorded = line.record.at("sum").get<std::string>();
+  void damaged(std::string what) { result_.damage.push_back(std::move(what)); }
+
+  // A process writes a segment, or several, of its own.
+  void check_segment(const JournalLine& line) {
+    const int number = line.record.value("segment", 0);
+    if (number == 0 || line.file.stem() == fmt::format("{:06}", number)) return;
+    damaged(fmt::format("{}: it was written as segment {}: a segment was copied, or put in the place of another one.",
+                        line.place(), number));
+  }
+
+  void check_sum(const JournalLine& line, const ToldSum& told) {
     const std::string found = chain_.sum();
-    if (found != recorded) {
-      result_.damage.push_back(
-          fmt::format("{} to {} (iteration {}): a line was changed, added or taken out since it was written: the sum of "
-                      "these lines is {}, {} was recorded.",
-                      stretch_, line.place(), line.record.at("it").get<int>(), found.substr(0, 12), recorded.substr(0, 12)));
+    if (told.anew) {
+      result_.unchained += !stretch_.empty();
+    } else if (found != told.sum) {
+      const auto shown = [](const std::string& sum) { return sum.empty() ? "that of no lines" : sum.substr(0, 12); };
+      const bool is_end = line.record.contains("it");
+      damaged(fmt::format("{} to {} ({}): a line {}was changed, added or taken out since it was written: the sum of these lines "
+                          "is {}, {} was recorded.",
+                          stretch_.empty() ? "the beginning" : stretch_, line.place(),
+                          is_end ? fmt::format("iteration {}", line.record.at("it").get<int>()) : "up to where a process began",
+                          is_end ? "" : "or a segment ", shown(found), shown(told.sum)));
     }
-    chain_.restart(recorded);
-    result_.sum = recorded;
+    chain_.restart(told.sum);
     stretch_ = line.place();
+    unsummed_ = 0;
+  }
+
+  // A process goes on from an end of this journal; the first one may come from another folder's.
+  void check_origin(const JournalLine& line) {
+    const std::string from = line.record.value("from", "");
+    if (from.empty() || ends_.contains(from)) return;
+    if (!ends_.empty()) {
+      return damaged(fmt::format("{}: the run went on from an iteration that ended with the sum {}, and none did before.",
+                                 line.place(), from.substr(0, 12)));
+    }
+    result_.from = from;
+    ends_.insert(from);
   }
 
   // Each token was answered by one rule, by none, or with a fault.
@@ -186,20 +230,23 @@ class Auditor {
   std::set<std::string> hashes_;
   std::optional<Error> failure_;
   LineChain chain_;
+  std::set<std::string> ends_;  // the sums up to each end of an iteration, and with it
   std::string stretch_;  // where the lines begin that the next sum covers
   std::int64_t unsummed_ = 0;
 };
 
 }  // namespace
 
-Result<AuditResult> audit_run(const std::filesystem::path& run_folder) {
+Result<AuditResult> audit_run(const std::filesystem::path& run_folder, const std::vector<std::string>& kept) {
   const std::filesystem::path folder = run_folder / "journal";
   Auditor auditor;
   try {
+    const std::vector<Acknowledged> states = acknowledged(run_folder);  // first: a run that goes on writes them last
     auto problems = read_lines(folder, [&](const JournalLine& line) { auditor.read(line); });
     if (!problems) return problems.error();
     if (auditor.failure()) return *auditor.failure();
-    return auditor.result(*problems);
+    auditor.demand(states, kept);
+    return auditor.result(*problems, missing_segments(folder));
   } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it
     return Error{fmt::format("The journal in {} has a form this program does not know ({}).", folder.string(), problem.what()),
                  "read it with the program that wrote it"};

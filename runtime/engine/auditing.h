@@ -34,16 +34,21 @@ struct AuditResult {
   std::int64_t loss_tokens = 0;
   std::int64_t loss_iterations = 0;
   std::int64_t unsummed = 0;             // lines after the last end of an iteration, which no sum covers
+  std::int64_t unchained = 0;            // resumes of older programs, whose sums do not cover what was before
   std::optional<Difference> first;
-  std::vector<std::string> damage;       // lines whose checksum does not fit, stretches whose sum does not
+  // Lines whose checksum does not fit, stretches whose sum does not, segments that are missing or not in their place, ends
+  // of iterations that a saved state, or whoever kept their sums, knows of and that are not there.
+  std::vector<std::string> damage;
   int cut_lines = 0;                     // last lines that a kill cut off; no damage
-  std::string sum;                       // of all lines up to the last end of an iteration; empty in an old journal
+  std::string sum;                       // of all lines up to the last end of an iteration, and with it
+  std::string from;                      // where the run went on from another folder's: the sum of the end it stood on
+  int states = 0;                        // saved states beside the journal that name an end of it
 
   bool good() const { return differing == 0 && damage.empty(); }
 };
 
-// An error says that there is no journal, that it has a form this program does not know, or that a recorded policy
+// `kept`: sums that were told of this run earlier. An error says that there is no journal, that it has a form this program does not know, or that a recorded policy
 // cannot be asked any more.
-Result<AuditResult> audit_run(const std::filesystem::path& run_folder);
+Result<AuditResult> audit_run(const std::filesystem::path& run_folder, const std::vector<std::string>& kept = {});
 
 }  // namespace allot::engine

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/engine/background.h"
 #include "runtime/engine/live_engine.h"
-#include "runtime/engine/snapshot.h"
 #include "runtime/engine/stopwatch.h"
 #include "runtime/engine/versions_folder.h"
 
@@ -63,12 +63,16 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
   std::unique_ptr<LiveEngine> engine(new LiveEngine(complete, std::move(policy)));
   if (engine->policy_) supply(engine->policy_->program(), complete.inputs, engine->store_);
   if (!settings.run_folder.empty()) {
+    auto lock = RunLock::take(settings.run_folder, "engine.lock");
+    if (!lock) return lock.error();
+    engine->run_lock_ = *std::move(lock);
     if (auto kept = keep_text(settings.run_folder, engine->policy_.get()); !kept) return kept.error();
-    auto audit = Audit::open(settings, engine->policy_.get());
+    auto audit = Audit::open(complete, engine->policy_.get());
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
-  engine->snapshot_ = std::make_shared<const std::string>(engine->make_snapshot());
+  if (!settings.run_folder.empty()) engine->files_ = std::make_shared<StateFiles>(settings.run_folder);
+  engine->head_ = std::make_shared<const HeadText>(engine->make_head());
   engine->publish();
   return engine;
 }
@@ -81,9 +85,14 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
   }
+  if (iteration <= iteration_) {
+    return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
+                 fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
+  }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
+  gather();
   last_event_ = now();
   audit_.begun(prompts, event_time());
   iteration_ = iteration;
@@ -95,9 +104,10 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   tallies_ = {};
   messages_.clear();
   first_failure_.clear();
+  release_left();
   retired_.clear();
   enter(version_for_batch());
-  for (Version* const version : versions_in_use()) version->judge.reset_counts();
+  for (Version* const version : versions_in_use()) version->reset_counts();
   ledger_.begin_iteration();
   int rounds = 1;
   if (policy_ && policy_->program().refill) {
@@ -134,6 +144,7 @@ std::vector<const LiveGroup*> LiveEngine::in_order() const {
 // groups: it is told of those itself.
 void LiveEngine::update_state() {
   store_.decay();
+  pool_.next_barrier();
   if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
     BatchFacts batch;
     for (const LiveGroup* group : in_order()) {
@@ -251,17 +262,21 @@ Result<IterationReport> LiveEngine::end_iteration() {
     return Error{fmt::format("Iteration {} cannot end: {} groups still have rollouts that run.", iteration_, open),
                  "report how each of them ended"};
   }
+  gather();
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
   if (auto error = never_asked()) return *error;
   if (judge_) {
     update_state();
+    store_.renew();
+    pool_.renew();
     keep_for_replay();
   }
   keep_states();
   add_messages(report);
   report.metrics = metrics(report);
+  release_left();
   in_iteration_ = false;
   unused_ = unused_of_offered();
   for (const auto& [number, group] : groups_) {
@@ -271,10 +286,19 @@ Result<IterationReport> LiveEngine::end_iteration() {
   keep_states();
   swaps_.since_barrier = false;
   enter(swaps_.current);
-  snapshot_ = std::make_shared<const std::string>(make_snapshot());
-  swaps_.saved = swaps_.current ? swaps_.current->number : 0;
+  audit_.end(report);
+  head_ = std::make_shared<const HeadText>(make_head());
+  swaps_.saved = swaps_.next_number - 1;
   publish();
-  auto written = audit_.barrier(report, *snapshot_);
+  // What is remembered is written behind the caller's back, from a moment that the next barrier leaves as it is.
+  Background::Task beside;
+  if (files_) {
+    beside = [files = files_, taken = std::make_shared<const Snapshot>(snapshot())]() mutable -> std::optional<Error> {
+      const auto done = files->write(*std::exchange(taken, nullptr));
+      return done ? std::nullopt : std::optional(done.error());
+    };
+  }
+  auto written = audit_.barrier(std::move(beside));
   if (!written) return written.error();
   if (fatal_) return *fatal_;
   return report;
@@ -319,8 +343,8 @@ bool comes_late(Point point) {
 std::optional<Error> LiveEngine::never_asked() {
   if (!judge_ || run_.asked || policy_->program().handlers.empty()) return std::nullopt;
   std::int64_t decisions = 0;
-  for (const Version* const version : versions_in_use()) decisions += version->judge.counts().decisions();
-  const bool in_time = decisions > tallies_.late_questions || !retired_.empty();
+  for (const Version* const version : versions_in_use()) decisions += version->counts().decisions();
+  const bool in_time = decisions > tallies_.late_questions || !counts_left().empty();
   const bool first = !run_.first_iteration_over;
   run_.first_iteration_over = true;
   run_.asked = in_time;
@@ -405,7 +429,9 @@ void LiveEngine::add_messages(IterationReport& report) {
                                     tallies_.starts_cut, tallies_.budget_stops));
   }
   if (judge_) {
-    for (Version* const version : versions_in_use()) {
+    std::vector<Version*> versions = versions_in_use();
+    for (const auto& version : left_) versions.push_back(version.get());
+    for (Version* const version : versions) {
       for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
     }
     if (auto paused = settings_.shadow ? std::nullopt : trust_.review()) messages_.push_back(*std::move(paused));

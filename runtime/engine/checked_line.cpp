@@ -36,8 +36,10 @@ bool is_sealed(std::string_view line) {
 
 void LineChain::add(std::string_view sealed) { checksums_ += sealed.substr(sealed.size() - tail.size() - digits, digits); }
 
+std::string LineChain::sum_so_far() const { return checksums_.empty() ? sum_ : math::sha256_hex(sum_ + checksums_); }
+
 std::string LineChain::sum() {
-  restart(math::sha256_hex(sum_ + checksums_));
+  restart(sum_so_far());
   return sum_;
 }
 

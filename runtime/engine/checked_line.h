@@ -23,6 +23,7 @@ class LineChain {
   void add(std::string_view sealed);  // a line that is_sealed() accepts
   // SHA-256 over the sum before and the checksums of what was added since; the next one continues from it.
   std::string sum();
+  std::string sum_so_far() const;  // the same, without a new beginning; empty where nothing was added ever
   void restart(std::string sum = "");
 
  private:

@@ -143,7 +143,7 @@ void LiveEngine::hold_or_release(LiveGroup& group, Orders& orders) {
 void LiveEngine::ask_result(LiveGroup& group, Orders& orders) {
   const int handler = group.version ? group.version->points.find(Point::Result) : no_handler;
   if (handler == no_handler) {
-    ++tallies_.points_without_handler;
+    ++group.counted.points_without_handler;
     return;
   }
   const auto verdict = consult(handler, group, current_turn(group.log));

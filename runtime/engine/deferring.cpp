@@ -8,7 +8,8 @@
 namespace allot::engine {
 
 void LiveEngine::set_deferred(LiveGroup& group, bool deferred) {
-  deferred_ += static_cast<int>(deferred) - static_cast<int>(group.deferred);
+  if (group.deferred == deferred) return;
+  deferred_ += deferred ? 1 : -1;
   group.deferred = deferred;
 }
 

@@ -21,6 +21,8 @@ namespace allot::engine {
 
 struct Settings {
   std::filesystem::path policy;                   // a .allot file; empty: no policy, every point has its default
+  // Hash of a policy whose text the run folder keeps: it is taken from there, whatever `policy` says now.
+  std::string kept_policy;
   std::map<std::string, std::string> parameters;  // --set name=value
   InputValues inputs;                             // what the policy's `input`s are; input_file adds to them
   std::filesystem::path input_file;               // JSON, see read_inputs(); empty: none
@@ -112,6 +114,10 @@ class Engine {
   // One opaque, self-checking text; restore() of an engine with the same policy continues to the same decisions.
   virtual std::string save_state() const = 0;
   virtual Result<void> restore(const std::string& state) = 0;
+  // The same into a folder, which is there, and from it: of a large memory what has not changed since the last checkpoint
+  // is not written again. On disk when this returns; it goes where the folder goes.
+  virtual Result<void> save_state_in(const std::filesystem::path& folder);
+  virtual Result<void> restore_from(const std::filesystem::path& folder);
 
   // Puts another policy in the place of the active one. Everything is prepared on the calling thread while decisions go
   // on; then one pointer is exchanged between two events. Groups that run end under the version they were opened under.
@@ -121,8 +127,10 @@ class Engine {
   // What became of a swap that was told to wait.
   virtual SwapReport swap_outcome(int ticket) const = 0;
   virtual int active_version() const = 0;  // counts swaps; 0: what the run began with
-  // … as of the last barrier: what a resumed run would come back to.
-  virtual int saved_version() const = 0;
+  // SwapReport::change of the latest that a run that is resumed from the last barrier knows of.
+  virtual int saved_change() const = 0;
+  // Whether a request of this id was carried out: also before the run was resumed, as far as the state knows.
+  virtual bool carried_out(const std::string& request) const = 0;
 
   virtual double seconds_spent() const = 0;  // in policy and engine, for the share of the run's time
   virtual std::string policy_name() const = 0;

@@ -233,9 +233,7 @@ LoggedIteration read_events(const Json& record) {
 void put_pool(JsonText& text, const std::vector<PoolPrompt>& prompts) {
   text.key("prompts").begin_array();
   for (const PoolPrompt& prompt : prompts) {
-    text.begin_array().value(prompt.key).value(prompt.category);
-    if (!prompt.inputs.empty()) text.value(prompt.inputs);
-    text.end_array();
+    text.begin_array().value(prompt.key).value(prompt.category).end_array();
   }
   text.end_array();
 }
@@ -243,9 +241,7 @@ void put_pool(JsonText& text, const std::vector<PoolPrompt>& prompts) {
 std::vector<PoolPrompt> read_pool(const Json& record) {
   std::vector<PoolPrompt> prompts;
   for (const Json& json : record.at("prompts")) {
-    PoolPrompt prompt{json.at(0).get<std::string>(), json.at(1).get<std::string>(), {}};
-    if (json.size() > 2) prompt.inputs = json.at(2).get<std::map<std::string, double>>();
-    prompts.push_back(std::move(prompt));
+    prompts.push_back({json.at(0).get<std::string>(), json.at(1).get<std::string>()});
   }
   return prompts;
 }

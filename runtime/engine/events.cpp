@@ -3,6 +3,8 @@
 #include <array>
 #include <iterator>
 
+#include <fmt/format.h>
+
 namespace allot::engine {
 namespace {
 
@@ -17,6 +19,13 @@ std::string_view name(Status status) {
   static constexpr std::array<std::string_view, 8> words = {"never_started", "running", "completed", "truncated",
                                                             "stopped",       "aborted", "timeout",   "error"};
   return words[static_cast<std::size_t>(status)];
+}
+
+Result<void> check_turn(RolloutRef rollout, const Turn& turn) {
+  if (turn.tokens >= 0 && turn.calls >= 0) return {};
+  return Error{fmt::format("A turn of rollout {} of group {} is reported with {} {}.", rollout.sample, rollout.group,
+                           turn.tokens < 0 ? turn.tokens : turn.calls, turn.tokens < 0 ? "tokens" : "calls"),
+               "report what the model wrote and called in this turn: 0 or more"};
 }
 
 void Orders::append(Orders more) {

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/result.h"
 
 namespace allot::engine {
 
@@ -35,6 +36,9 @@ struct Turn {
   bool last = false;
 };
 
+// A driver that counts below 0 made a mistake, which would become everybody's in the ledger.
+Result<void> check_turn(RolloutRef rollout, const Turn& turn);
+
 // How a rollout ended by itself (a stopped one ends by order and is not reported again).
 struct Ending {
   Status status = Status::Completed;
@@ -47,8 +51,7 @@ struct Ending {
 // A prompt that may be drawn, as the host describes it.
 struct PoolPrompt {
   std::string key;
-  std::string category;                  // empty: none; such prompts share one
-  std::map<std::string, double> inputs;  // by the name of `input NAME: … per prompt`; truths as 0 or 1
+  std::string category;  // empty: none; such prompts share one
   friend bool operator==(const PoolPrompt&, const PoolPrompt&) = default;
 };
 

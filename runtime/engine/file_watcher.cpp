@@ -15,9 +15,13 @@ constexpr int patience_with_cut_lines = 5;
 
 }  // namespace
 
-FileWatcher::FileWatcher(std::filesystem::path file, std::chrono::milliseconds still)
-    : file_(std::move(file)), still_(still), seen_(stamp()), since_(Clock::now()) {
-  if (const auto text = read_whole(file_)) known_ = math::sha256_hex(*text);
+FileWatcher::FileWatcher(std::filesystem::path file, std::chrono::milliseconds still, std::optional<std::string> known)
+    : file_(std::move(file)), still_(still), seen_(stamp()), since_(Clock::now()), settled_(!known) {
+  if (known) {
+    known_ = *std::move(known);
+  } else if (const auto text = read_whole(file_)) {
+    known_ = math::sha256_hex(*text);
+  }
 }
 
 FileWatcher::Stamp FileWatcher::stamp() const {

@@ -16,12 +16,14 @@ namespace allot::engine {
 class FileWatcher {
  public:
   using Clock = std::chrono::steady_clock;
-  // What stands in the file now is known already.
-  explicit FileWatcher(std::filesystem::path file, std::chrono::milliseconds still = std::chrono::milliseconds(400));
+  // `known`: hash (SHA-256) of the last text that was taken up; without it, what stands in the file now is known already.
+  explicit FileWatcher(std::filesystem::path file, std::chrono::milliseconds still = std::chrono::milliseconds(1000),
+                       std::optional<std::string> known = std::nullopt);
 
   // The new text, once for each that comes.
   std::optional<std::string> look(Clock::time_point now = Clock::now());
   const std::filesystem::path& file() const { return file_; }
+  const std::string& known() const { return known_; }
 
  private:
   struct Stamp {

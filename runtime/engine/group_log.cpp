@@ -18,6 +18,27 @@ void GroupLog::append(int sample, const Turn& turn, bool keep_observation, bool 
   rollout.last_turn = turn.last;
 }
 
+GroupLog::Mark GroupLog::mark(int sample) const {
+  const RolloutLog& rollout = rollouts[static_cast<std::size_t>(sample)];
+  return {rollout.tokens, rollout.calls, rollout.invalid, rollout.logprob, rollout.entropy, rollout.actions.size(),
+          rollout.observations.size(), rollout.each_turn.size(), actions.size(), observations.size()};
+}
+
+void GroupLog::go_back(int sample, const Mark& mark) {
+  RolloutLog& rollout = rollouts[static_cast<std::size_t>(sample)];
+  rollout.tokens = mark.tokens;
+  rollout.calls = mark.calls;
+  rollout.invalid = mark.invalid;
+  rollout.logprob = mark.logprob;
+  rollout.entropy = mark.entropy;
+  rollout.actions.resize(mark.turns);
+  rollout.observations.resize(mark.observations);
+  rollout.each_turn.resize(mark.each_turn);
+  rollout.last_turn = false;
+  actions.forget_from(mark.known_actions);
+  observations.forget_from(mark.known_observations);
+}
+
 GroupCounts GroupLog::counts() const {
   GroupCounts counts;
   counts.started = static_cast<int>(rollouts.size());

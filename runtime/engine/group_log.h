@@ -84,6 +84,16 @@ struct GroupLog {
   // on request.
   void append(int sample, const Turn& turn, bool keep_observation, bool keep_numbers = false);
 
+  // What append() of the next turn of a rollout will change, and the way back to it.
+  struct Mark {
+    std::int64_t tokens = 0, calls = 0, invalid = 0;
+    double logprob = 0, entropy = 0;
+    std::size_t turns = 0, observations = 0, each_turn = 0;
+    int known_actions = 0, known_observations = 0;
+  };
+  Mark mark(int sample) const;
+  void go_back(int sample, const Mark& mark);
+
   GroupCounts counts() const;
   bool outstanding() const;                     // whether some rollout is
   std::optional<int> least_live_turns() const;  // undefined where none is live

@@ -129,6 +129,15 @@ Result<void> check_inputs(const lang::Program& program, const InputValues& value
   return {};
 }
 
+InputValues declared_inputs(const lang::Program& program, const InputValues& values) {
+  InputValues declared;
+  for (const lang::State& state : program.states) {
+    const auto given = values.find(state.name);
+    if (state.input && given != values.end()) declared.insert(*given);
+  }
+  return declared;
+}
+
 void supply(const lang::Program& program, const InputValues& values, StateStore& store) {
   for (std::size_t i = 0; i < program.states.size(); ++i) {
     const State& state = program.states[i];

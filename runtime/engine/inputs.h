@@ -25,6 +25,9 @@ Result<void> check_inputs(const lang::Program& program, const InputValues& value
 Result<void> check_inputs(const lang::Program& program, const InputValues& values,
                           const std::vector<std::string>& prompts);
 
+// Those that the program declares; what another policy asked for is no mistake.
+InputValues declared_inputs(const lang::Program& program, const InputValues& values);
+
 // Into the store, where handlers read them. After check_inputs().
 void supply(const lang::Program& program, const InputValues& values, StateStore& store);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -13,35 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/disk.h"
+#include "runtime/engine/journal_chain.h"
 
 namespace allot::engine {
 namespace {
 
 constexpr std::uint64_t segment_bytes = std::uint64_t{64} << 20;
-
-Error cannot(std::string_view what, const std::filesystem::path& file) {
-  const int number = errno;
-  const char* help = number == ENOSPC ? "free some space; the run can be resumed from its last checkpoint" : "";
-  return Error{fmt::format("Cannot {} {}: {}.", what, file.string(), std::strerror(number)), help};
-}
-
-// Writes all of `text`; errno tells why where it cannot.
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-void sync_folder(const std::filesystem::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  ::fsync(file);  // not every filesystem can; the file itself is on disk
-  ::close(file);
-}
 
 }  // namespace
 
@@ -62,7 +39,10 @@ Result<JournalWriter> JournalWriter::open(const std::filesystem::path& folder) {
   const std::vector<std::filesystem::path> there = segments(folder);
   int next = 1;
   for (const auto& file : there) next = std::max(next, std::atoi(file.stem().c_str()) + 1);
+  auto sum = journal_sum(folder);
+  if (!sum) return sum.error();
   JournalWriter writer(folder, next);
+  writer.chain_.restart(*std::move(sum));
   auto opened = writer.open_segment();
   if (!opened) return opened.error();
   return writer;
@@ -81,6 +61,7 @@ JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   written_ = other.written_;
   buffer_ = std::move(other.buffer_);
   chain_ = std::move(other.chain_);
+  unwritten_ = std::move(other.unwritten_);
   behind_ = std::move(other.behind_);
   return *this;
 }
@@ -112,21 +93,21 @@ void JournalWriter::append(std::string record) {
   buffer_ += '\n';
 }
 
-Result<void> JournalWriter::barrier(std::optional<Replacement> beside) {
+Result<void> JournalWriter::barrier(Background::Task beside) {
   if (auto settled = settle(); !settled) return settled;
   const std::filesystem::path file = folder_ / fmt::format("{:06}.jsonl", segment_);
   if (!write_all(file_, buffer_)) {
     const Error error = cannot("write", file);
     // What was half written goes, so that the next try does not leave a broken line in the middle.
-    if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) return error;
+    (void)!::ftruncate(file_, static_cast<off_t>(written_));
+    unwritten_ = error;
     return error;
   }
+  unwritten_.reset();
   auto work = [descriptor = file_, file, beside = std::move(beside)]() -> std::optional<Error> {
     const bool synced = ::fdatasync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
     if (!synced) return cannot("write", file);
-    if (!beside) return std::nullopt;
-    auto replaced = replace_file(beside->file, beside->text, Durability::Atomic);
-    return replaced ? std::nullopt : std::optional(replaced.error());
+    return beside ? beside() : std::nullopt;
   };
   if (!behind_) behind_ = std::make_unique<Background>();
   if (auto error = behind_->begin(std::move(work))) return *std::move(error);
@@ -136,25 +117,6 @@ Result<void> JournalWriter::barrier(std::optional<Replacement> beside) {
   close();
   ++segment_;
   return open_segment();
-}
-
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text, Durability durability) {
-  std::filesystem::path draft = file;
-  draft += ".new";
-  const int out = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (out < 0) return cannot("open", draft);
-  const bool on_disk = durability == Durability::OnDisk;
-  const bool good = write_all(out, text) && (!on_disk || ::fsync(out) == 0 || errno == EINVAL);
-  if (!good) {
-    const Error error = cannot("write", draft);
-    ::close(out);
-    ::unlink(draft.c_str());
-    return error;
-  }
-  if (::close(out) != 0) return cannot("write", draft);
-  if (::rename(draft.c_str(), file.c_str()) != 0) return cannot("replace", file);
-  if (on_disk) sync_folder(file.parent_path());
-  return {};
 }
 
 namespace {

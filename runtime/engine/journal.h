@@ -18,18 +18,13 @@
 #include "common/result.h"
 #include "runtime/engine/background.h"
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/disk.h"
 
 namespace allot::engine {
 
-// A file that gets a new text; see replace_file().
-struct Replacement {
-  std::filesystem::path file;
-  std::string text;
-};
-
 class JournalWriter {
  public:
-  // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, …
+  // Begins a new segment in `folder`, after the ones that are there: `000001.jsonl`, … Its lines continue their chain.
   static Result<JournalWriter> open(const std::filesystem::path& folder);
   ~JournalWriter();
   JournalWriter(JournalWriter&& other) noexcept;
@@ -37,18 +32,22 @@ class JournalWriter {
 
   // `record` is the text of one JSON object.
   void append(std::string record);
-  // Of all lines since this writer was opened; see LineChain.
+  // Of all lines of the journal so far, for the line that comes next.
   std::string sum() { return chain_.sum(); }
+  std::string sum_so_far() const { return chain_.sum_so_far(); }
+  int segment() const { return segment_; }  // to which the next line goes
   // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
   // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
-  // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is written in the
-  // background too, whole or not at all: after the end of the process it may be one barrier behind the lines.
-  Result<void> barrier(std::optional<Replacement> beside = std::nullopt);
+  // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is done in the
+  // background too: after the end of the process it may be one barrier behind the lines.
+  Result<void> barrier(Background::Task beside = {});
+  Result<void> settle();  // waits for the work in the background, and tells what went wrong there
+  // Why the lines of the last barrier could not be written, if they could not.
+  const std::optional<Error>& unwritten() const { return unwritten_; }
 
  private:
   JournalWriter(std::filesystem::path folder, int segment) : folder_(std::move(folder)), segment_(segment) {}
   Result<void> open_segment();
-  Result<void> settle();  // waits for the work in the background
   void close();
 
   std::filesystem::path folder_;
@@ -57,15 +56,9 @@ class JournalWriter {
   std::uint64_t written_ = 0;  // bytes of this segment that are known to be good
   std::string buffer_;
   LineChain chain_;
+  std::optional<Error> unwritten_;
   std::unique_ptr<Background> behind_;  // syncs and replaces
 };
-
-// OnDisk survives a loss of power; Atomic survives the end of the process, for texts that check themselves.
-enum class Durability { OnDisk, Atomic };
-
-// Replaces `file` by `text` so that a reader, or a crash, finds the old text or the new one and nothing between.
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text,
-                          Durability durability = Durability::OnDisk);
 
 // The segments of a journal in order; none where the folder is missing.
 std::vector<std::filesystem::path> segments(const std::filesystem::path& folder);

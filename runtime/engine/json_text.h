@@ -68,6 +68,11 @@ class JsonText {
     return *this;
   }
 
+  // What follows is a text of its own, right behind this one.
+  JsonText& begin_next() {
+    fresh_ = true;
+    return *this;
+  }
   const std::string& text() const { return text_; }
   std::string take() {
     fresh_ = true;

@@ -14,6 +14,18 @@ using lang::Cell;
 
 std::int64_t JudgeCounts::decisions() const { return std::accumulate(asked.begin(), asked.end(), std::int64_t{0}); }
 
+void JudgeCounts::add(const JudgeCounts& other) {
+  const auto add_to = [](std::vector<std::int64_t>& all, const std::vector<std::int64_t>& more) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += more[i];
+  };
+  add_to(asked, other.asked);
+  for (std::size_t handler = 0; handler < rules.size(); ++handler) add_to(rules[handler], other.rules[handler]);
+  add_to(warned, other.warned);
+  reports.insert(reports.end(), other.reports.begin(), other.reports.end());
+  faults += other.faults;
+  hit_faults += other.hit_faults;
+}
+
 std::vector<std::int32_t> states_read(const lang::Handler& handler) {
   std::set<std::int32_t> states;
   for (const lang::Node& node : handler.nodes) {
@@ -60,27 +72,34 @@ Decision Judge::decide(int index, const std::vector<std::string>& prompts) {
   Decision decision;
   decision.handler = index;
   decision.verdict = resolve(program, handler, answer_, prompts);
-  ++counts_.asked[static_cast<std::size_t>(index)];
-  if (decision.verdict.rule >= 0) {
-    ++counts_.rules[static_cast<std::size_t>(index)][static_cast<std::size_t>(decision.verdict.rule)];
-  }
-  if (answer_.outcome.fault != compiler::FaultKind::None) {
-    ++counts_.faults;
-    decision.fault = describe(handler);
-  }
+  if (answer_.outcome.fault != compiler::FaultKind::None) decision.fault = describe(handler);
   return decision;
+}
+
+void Judge::count(const Decision& decision) {
+  const auto handler = static_cast<std::size_t>(decision.handler);
+  ++counts_.asked[handler];
+  if (decision.verdict.rule >= 0) ++counts_.rules[handler][static_cast<std::size_t>(decision.verdict.rule)];
+  counts_.faults += decision.fault.has_value();
+}
+
+Decision Judge::consider(int index, const LiveGroup& group, int sample, int turn, const RunFacts& run, const StateStore& store) {
+  const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
+  question_.fill(handler, group.facts(turn), run, store, group.state, sample);
+  return decide(index, {group.log.prompt});
+}
+
+void Judge::keep(const Decision& decision, LiveGroup& group, int turn) {
+  count(decision);
+  keep_group_state(group);
+  const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(decision.handler)];
+  keep_effects(handler, group.log.slot, group.log.round, turn);
 }
 
 Decision Judge::ask(int index, LiveGroup& group, int turn, const RunFacts& run, const StateStore& store,
                     Effects effects) {
-  const lang::Program& program = policy_->program();
-  const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
-  question_.fill(handler, group.facts(turn), run, store, group.state);
-  const std::vector<std::string> prompts = {group.log.prompt};
-  Decision decision = decide(index, prompts);
-  if (effects == Effects::Discard) return decision;
-  keep_group_state(group);
-  keep_effects(handler, group.log.slot, group.log.round, turn);
+  Decision decision = consider(index, group, -1, turn, run, store);
+  effects == Effects::Keep ? keep(decision, group, turn) : count(decision);
   return decision;
 }
 
@@ -93,11 +112,8 @@ void Judge::keep_group_state(LiveGroup& group) {
 
 Decision Judge::ask_rollout(int index, LiveGroup& group, int sample, int turn, const RunFacts& run,
                             const StateStore& store) {
-  const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
-  question_.fill(handler, group.facts(turn), run, store, group.state, sample);
-  Decision decision = decide(index, {group.log.prompt});
-  keep_group_state(group);
-  keep_effects(handler, group.log.slot, group.log.round, turn);
+  Decision decision = consider(index, group, sample, turn, run, store);
+  keep(decision, group, turn);
   return decision;
 }
 
@@ -116,6 +132,7 @@ Decision Judge::ask_batch(int index, const BatchFacts& batch, const RunFacts& ru
   const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
   question_.fill(handler, batch, run, store, false);
   Decision decision = decide(index, batch.distinct);
+  count(decision);
   keep_effects(handler, 0, 0, 0);
   return decision;
 }
@@ -125,6 +142,7 @@ Decision Judge::ask_micro(int index, const MicroFacts& micro, const BatchFacts& 
   const lang::Handler& handler = policy_->program().handlers[static_cast<std::size_t>(index)];
   question_.fill(handler, micro, batch, run, store);
   Decision decision = decide(index, batch.distinct);
+  count(decision);
   keep_effects(handler, 0, 0, 0);
   return decision;
 }
@@ -134,6 +152,7 @@ Decision Judge::ask_barrier(int index, const BatchFacts& batch, const RunFacts& 
   const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
   question_.fill(handler, batch, run, store, true);
   Decision decision = decide(index, batch.distinct);
+  count(decision);
   for (std::size_t i = 0; i < program.states.size(); ++i) {
     const std::vector<Cell>& before = question_.states_before()[i];
     const std::vector<Cell>& written = question_.states_after()[i];

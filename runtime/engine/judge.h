@@ -32,6 +32,7 @@ struct JudgeCounts {
   std::int64_t hit_faults = 0;
 
   std::int64_t decisions() const;
+  void add(const JudgeCounts& other);  // of the same policy
 };
 
 struct Fault {
@@ -61,6 +62,10 @@ class Judge {
   // About one rollout of a group. `score` and `every …` are asked that way.
   Decision ask_rollout(int handler, LiveGroup& group, int sample, int turn, const RunFacts& run,
                        const StateStore& store);
+  // The question of ask(), or with a sample that of ask_rollout(), without a trace. keep() makes it as if it had been
+  // asked in the ordinary way; before the next question.
+  Decision consider(int handler, const LiveGroup& group, int sample, int turn, const RunFacts& run, const StateStore& store);
+  void keep(const Decision& decision, LiveGroup& group, int turn);
   // About a batch or the pool while the iteration runs.
   Decision ask_batch(int handler, const BatchFacts& batch, const RunFacts& run, const StateStore& store);
   // The barrier: what the handler remembers is written to the store.
@@ -87,6 +92,7 @@ class Judge {
 
  private:
   Decision decide(int handler, const std::vector<std::string>& prompts);
+  void count(const Decision& decision);
   void keep_group_state(LiveGroup& group);
   void keep_effects(const lang::Handler& handler, int slot, int round, int turn);
   Fault describe(const lang::Handler& handler) const;

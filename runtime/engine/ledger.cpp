@@ -36,12 +36,18 @@ void Ledger::begin_iteration() {
 }
 
 void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun) {
-  for (Account& account : accounts_) {
-    for (const Account& saved : accounts) {
-      if (saved.unit != account.unit || saved.per_run != account.per_run) continue;
-      account.total = saved.total + static_cast<double>(account.amount - saved.amount);
-      account.spent = saved.spent;
-      account.reserved = 0;
+  resting_.clear();
+  for (const Account& saved : accounts) {
+    const auto account = std::find_if(accounts_.begin(), accounts_.end(), [&](const Account& each) {
+      return each.unit == saved.unit && each.per_run == saved.per_run;
+    });
+    if (account != accounts_.end()) {
+      account->total = saved.total + static_cast<double>(account->amount - saved.amount);
+      account->spent = saved.spent;
+      account->reserved = 0;
+    } else if (saved.per_run) {
+      resting_.push_back(saved);
+      resting_.back().reserved = 0;
     }
   }
   conservation_ = conservation;
@@ -80,11 +86,16 @@ void Ledger::start(Permit& permit) {
 }
 
 void Ledger::settle(Permit& permit, const Turn& turn) {
-  overruns_ += turn.tokens > permit.tokens || turn.calls > permit.calls;
+  if (overruns(permit, turn)) ++overruns_;
   move(BaseUnit::Tokens, -static_cast<double>(permit.tokens), turn.tokens);
   move(BaseUnit::Calls, -static_cast<double>(permit.calls), turn.calls);
   permit.tokens = 0;
   permit.calls = 0;
+}
+
+bool Ledger::covers_next(const Permit& permit, const Turn& turn) const {
+  return covers(BaseUnit::Tokens, static_cast<double>(tokens_per_turn_ - permit.tokens + turn.tokens)) &&
+         covers(BaseUnit::Calls, static_cast<double>(calls_per_turn - permit.calls + turn.calls));
 }
 
 bool Ledger::reserve_turn(Permit& permit) {
@@ -137,6 +148,17 @@ const Account* Ledger::account(BaseUnit unit) const {
   return found == accounts_.end() ? nullptr : &*found;
 }
 
+std::vector<Account> Ledger::every_account() const {
+  std::vector<Account> all = accounts_;
+  all.insert(all.end(), resting_.begin(), resting_.end());
+  return all;
+}
+
+bool Ledger::counts(BaseUnit unit) const {
+  const auto of_unit = [&](const Account& account) { return account.unit == unit; };
+  return std::any_of(accounts_.begin(), accounts_.end(), of_unit) || std::any_of(resting_.begin(), resting_.end(), of_unit);
+}
+
 bool Ledger::covers(BaseUnit unit, double amount) const {
   return !enforced_ || std::none_of(accounts_.begin(), accounts_.end(), [&](const Account& account) {
     return account.unit == unit && account.left() < amount;
@@ -145,10 +167,12 @@ bool Ledger::covers(BaseUnit unit, double amount) const {
 
 // One unit may be declared per run and per iteration: both accounts move.
 void Ledger::move(BaseUnit unit, double reserved, double spent) {
-  for (Account& account : accounts_) {
-    if (account.unit != unit) continue;
-    account.reserved += reserved;
-    account.spent += spent;
+  for (std::vector<Account>* const accounts : {&accounts_, &resting_}) {
+    for (Account& account : *accounts) {
+      if (account.unit != unit) continue;
+      account.reserved += reserved;
+      account.spent += spent;
+    }
   }
 }
 

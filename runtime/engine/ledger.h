@@ -47,6 +47,10 @@ class Ledger {
   void start(Permit& permit);
   // Settles the turn that was executed.
   void settle(Permit& permit, const Turn& turn);
+  // Whether the turn after this one could be reserved once this one is settled.
+  bool covers_next(const Permit& permit, const Turn& turn) const;
+  // The turn used more than was reserved for it: settle() will count that.
+  static bool overruns(const Permit& permit, const Turn& turn) { return turn.tokens > permit.tokens || turn.calls > permit.calls; }
   // Reserves the next turn; false where it cannot be covered.
   bool reserve_turn(Permit& permit);
   // The rollout ended, however: what it still holds comes back. A rollout that never took a turn and was stopped is
@@ -63,10 +67,16 @@ class Ledger {
 
   const Account* account(lang::BaseUnit unit) const;
   const std::vector<Account>& accounts() const { return accounts_; }
+  // With those that the policy does not declare any more: their run goes on spending, and they may be declared again.
+  std::vector<Account> every_account() const;
+  bool counts(lang::BaseUnit unit) const;  // in any of them
+  bool counts() const { return !accounts_.empty() || !resting_.empty(); }
+  // Whether a turn moves any of them.
+  bool charges_turns() const { return counts(lang::BaseUnit::Tokens) || counts(lang::BaseUnit::Calls); }
   const Conservation& conservation() const { return conservation_; }
   bool begun() const { return begun_; }
-  // Continues where another ledger of the same declarations was at a barrier: nothing is reserved there. An amount
-  // that was changed since keeps the new one.
+  // Continues where another ledger was at a barrier (its every_account()): nothing is reserved there. An amount that was
+  // changed since keeps the new one; a budget per run that is not declared now rests.
   void restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun);
 
   // Turns that wrote more than was reserved for them: the driver broke its word. Counted, never hidden.
@@ -78,6 +88,7 @@ class Ledger {
   void move(lang::BaseUnit unit, double reserved, double spent);
 
   std::vector<Account> accounts_;
+  std::vector<Account> resting_;  // limit nothing
   Conservation conservation_;
   std::int64_t tokens_per_turn_ = 16;
   bool enforced_ = true;

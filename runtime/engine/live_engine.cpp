@@ -15,10 +15,10 @@ std::optional<double> finite(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-void count_status(Tallies& tallies, Status status) {
+void count_status(OwnTallies& own, Tallies& tallies, Status status) {
   switch (status) {
-    case Status::Completed: ++tallies.completed; break;
-    case Status::Truncated: ++tallies.truncated; break;
+    case Status::Completed: ++own.completed; break;
+    case Status::Truncated: ++own.truncated; break;
     case Status::Aborted: ++tallies.aborted; break;
     case Status::Timeout: ++tallies.timeouts; break;
     case Status::Error: ++tallies.errors; break;
@@ -29,7 +29,20 @@ void count_status(Tallies& tallies, Status status) {
 }  // namespace
 
 RunFacts LiveEngine::run_facts(const LiveGroup& group) const {
-  RunFacts facts = run_facts();
+  RunFacts facts = settled_facts(group);
+  facts.empty_slots = std::max(0, batch_.missing());
+  return facts;
+}
+
+RunFacts LiveEngine::run_facts() const {
+  RunFacts facts = settled_facts();
+  facts.empty_slots = std::max(0, batch_.missing());
+  return facts;
+}
+
+// Of these nothing changes while groups open and close beside each other; but what the ledger holds does.
+RunFacts LiveEngine::settled_facts(const LiveGroup& group) const {
+  RunFacts facts = settled_facts();
   if (!group.version) return facts;
   facts.program = &group.version->program();
   facts.parameters = &group.version->policy->parameters();
@@ -41,15 +54,14 @@ const lang::Program& LiveEngine::program_of(const LiveGroup& group) const {
   return group.version ? group.version->program() : policy_ ? policy_->program() : none;
 }
 
-RunFacts LiveEngine::run_facts() const {
+RunFacts LiveEngine::settled_facts() const {
   static const lang::Program no_program;
   static const std::vector<lang::Cell> no_parameters;
   return {policy_ ? &policy_->program() : &no_program,
           policy_ ? &policy_->parameters() : &no_parameters,
           &ledger_, settings_.seed, settings_.slots, iteration_, pool_.epoch(), drawable_, known_,
           pool_.away_count(),
-          deferred_,
-          std::max(0, batch_.missing())};
+          deferred_};
 }
 
 // The rollout, if it is running. What comes too late, twice or for nobody is counted and never used.
@@ -74,8 +86,18 @@ LiveGroup* LiveEngine::running(RolloutRef ref) {
   return nullptr;
 }
 
+void LiveEngine::take_turn(LiveGroup& group, int sample, const Turn& turn) {
+  group.log.append(sample, turn, group.version && group.version->plan.observations, true);
+  group.kept.took_turn(group.log, sample);
+  ++group.counted.turns;
+  group.counted.tokens += turn.tokens;
+  group.counted.calls += turn.calls;
+}
+
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
-  const Event event(*this);
+  if (auto possible = check_turn(ref, turn); !possible) return possible.error();
+  if (auto passed = pass_turn(ref, turn)) return *std::move(passed);
+  const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -93,11 +115,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
     return orders;
   }
   const std::int64_t tokens_before = rollout.tokens;
-  group->log.append(ref.sample, turn, group->version && group->version->plan.observations, true);
-  group->kept.took_turn(group->log, ref.sample);
-  ++tallies_.turns;
-  tallies_.tokens += turn.tokens;
-  tallies_.calls += turn.calls;
+  take_turn(*group, ref.sample, turn);
   ledger_.settle(rollout.permit, turn);
   const bool covered = turn.last || (!ledger_.seconds_exhausted() && ledger_.reserve_turn(rollout.permit));
   if (!covered) {
@@ -112,7 +130,8 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
 }
 
 Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
-  const Event event(*this);
+  if (auto passed = pass_ending(ref, ending)) return *std::move(passed);
+  const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
   charge_seconds();
@@ -120,14 +139,15 @@ Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
   LiveGroup* group = running(ref);
   Orders orders;
   if (group == nullptr) return orders;
-  record_ending(*group, ref.sample, ending);
+  record_ending(*group, ref.sample, ending, group->version ? &group->version->judge : nullptr);
   if (group->log.rollouts[static_cast<std::size_t>(ref.sample)].scored()) ask_result(*group, orders);
   pass_turn_points(*group, orders);
   settle(*group, orders);
   return finish_event(std::move(orders));
 }
 
-void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& ending) {
+// `judge` is asked whether the reward met the hit condition.
+void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& ending, Judge* judge) {
   RolloutLog& rollout = group.log.rollouts[static_cast<std::size_t>(sample)];
   // Only the engine stops a rollout, and only a driver that lost count would say that one still runs.
   const bool possible = ending.status != Status::NeverStarted && ending.status != Status::Running &&
@@ -145,16 +165,16 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   }
   ledger_.end(rollout.permit, true);
   rollout.left_out() ? group.kept.left_out(sample) : group.kept.ended(sample);
-  count_status(tallies_, rollout.status);
+  count_status(group.counted, tallies_, rollout.status);
   if (group.version && rollout.scored()) ask_score(group, sample);
-  tallies_.unscored += !rollout.scored();
-  tallies_.nonfinite += rollout.nonfinite;
+  group.counted.unscored += !rollout.scored();
+  group.counted.nonfinite += rollout.nonfinite;
   if (!group.version || !group.version->program().hit || !rollout.scored()) return;
-  rollout.hit = group.version->judge.hit(group, sample, run_facts(group));
-  ++run_.scored;
-  run_.hits += rollout.hit.value_or(false);
+  rollout.hit = judge->hit(group, sample, settled_facts(group));
+  ++group.counted.scored;
+  group.counted.hits += rollout.hit.value_or(false);
   const double judged = rollout.raw_reward.value_or(*rollout.reward);
-  run_.most_reward = std::max(run_.most_reward.value_or(judged), judged);
+  group.counted.most_reward = std::max(group.counted.most_reward.value_or(judged), judged);
 }
 
 double LiveEngine::now() const {
@@ -164,7 +184,7 @@ double LiveEngine::now() const {
 
 // Time between iterations is the optimiser's.
 void LiveEngine::charge_seconds() {
-  if (!in_iteration_ || ledger_.account(lang::BaseUnit::Seconds) == nullptr) return;
+  if (!in_iteration_ || !ledger_.counts(lang::BaseUnit::Seconds)) return;
   const double time = now();
   ledger_.seconds_passed(std::max(0.0, time - last_event_));
   last_event_ = time;
@@ -172,7 +192,7 @@ void LiveEngine::charge_seconds() {
 
 // For the journal, where time decides anything.
 std::optional<double> LiveEngine::event_time() const {
-  return ledger_.account(lang::BaseUnit::Seconds) == nullptr ? std::nullopt : std::optional(last_event_);
+  return ledger_.counts(lang::BaseUnit::Seconds) ? std::optional(last_event_) : std::nullopt;
 }
 
 // Asked after every event: the search goes on where it ended, since what ran last time mostly still runs.
@@ -201,7 +221,7 @@ Result<Orders> LiveEngine::finish_event(Orders orders) {
 }
 
 std::vector<std::string> LiveEngine::unused_prompts() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return unused_;
 }
 
@@ -212,7 +232,9 @@ IterationReport LiveEngine::preview() const {
 
 double LiveEngine::seconds_spent() const {
   const std::lock_guard lock(mutex_);
-  return spent_seconds_;
+  double seconds = spent_seconds_;
+  for (const auto& [number, group] : groups_) seconds += group->counted.seconds;
+  return seconds;
 }
 
 std::string LiveEngine::policy_name() const {

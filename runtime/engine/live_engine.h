@@ -9,9 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "common/striped_mutex.h"
 #include "runtime/engine/audit.h"
 #include "runtime/engine/batch.h"
 #include "runtime/engine/engine.h"
@@ -20,7 +22,10 @@
 #include "runtime/engine/ledger.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/pool.h"
+#include "runtime/engine/run_lock.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_mailbox.h"
 #include "runtime/engine/swaps.h"
 #include "runtime/engine/tallies.h"
@@ -52,6 +57,8 @@ class LiveEngine final : public Engine {
   int replay_age() const override;
   std::string save_state() const override;
   Result<void> restore(const std::string& state) override;
+  Result<void> save_state_in(const std::filesystem::path& folder) override;
+  Result<void> restore_from(const std::filesystem::path& folder) override;
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
@@ -59,12 +66,18 @@ class LiveEngine final : public Engine {
   int announce_swap() override;
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
-  int saved_version() const override;
+  int saved_change() const override;
+  bool carried_out(const std::string& request) const override;
 
   // For tests of what must hold after every event.
   const Ledger& ledger() const { return ledger_; }
   const Pool& pool() const { return pool_; }
   const StateStore& store() const { return store_; }
+  // Of this iteration, up to its barrier, or waiting; null where there is none of this number.
+  const GroupLog* group_log(int number) const {
+    const LiveGroup* const group = groups_.find(number);
+    return group == nullptr ? nullptr : &group->log;
+  }
 
   // For a replay: the journal's records, from now on, as texts of JSON objects.
   void record_to(std::function<void(std::string)> use) { audit_ = Audit::to(std::move(use), settings_, policy_.get()); }
@@ -79,19 +92,36 @@ class LiveEngine final : public Engine {
   using Observer = std::function<void(const Decision&, const LiveGroup&, int turn)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
   // How often each rule answered in this iteration, or in the one that ended last; by handler. The policy is not null.
-  const std::vector<std::vector<std::int64_t>>& rules_fired() const { return judge_->counts().rules; }
+  std::vector<std::vector<std::int64_t>> rules_fired() const { return version_->counts().rules; }
 
  private:
   LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy);
 
   // ---- events (live_engine.cpp)
   LiveGroup* running(RolloutRef ref);
-  void record_ending(LiveGroup& group, int sample, const Ending& ending);
+  void take_turn(LiveGroup& group, int sample, const Turn& turn);
+  void record_ending(LiveGroup& group, int sample, const Ending& ending, Judge* judge);
   Result<Orders> finish_event(Orders orders);
   double now() const;
   void charge_seconds();
   std::optional<double> event_time() const;
   bool any_runs();
+
+  // ---- events beside those of other groups (passing.cpp); none: it needs the whole engine, and nothing has happened
+  struct Asked {
+    int count = 0;               // of handlers
+    int handler = no_handler;    // one of them
+    int sample = -1;
+    int turn = 0;
+    std::optional<int> passed;   // `turn` points up to here are behind the group then
+  };
+  std::optional<Orders> pass_turn(RolloutRef ref, const Turn& turn);
+  std::optional<Orders> pass_ending(RolloutRef ref, const Ending& ending);
+  LiveGroup* may_pass(RolloutRef ref);
+  bool closes_beside() const;
+  Asked asked_after(const LiveGroup& group, int sample, const Turn& turn) const;
+  void add_turn_points(Asked& asked, const LiveGroup& group, int sample, bool goes_on) const;
+  void gather();
 
   // ---- decision points (deciding.cpp)
   void ask_rollout(LiveGroup& group, int sample, std::int64_t tokens_before, Orders& orders);
@@ -168,7 +198,9 @@ class LiveEngine final : public Engine {
   void warn_without_hits();
   void warn_shaped_gate();
   void add_messages(IterationReport& report);
-  std::string make_snapshot() const;
+  HeadText make_head() const;
+  Snapshot snapshot() const;
+  Result<void> go_on_from(ReadSnapshot read, std::string_view text);
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
@@ -183,14 +215,20 @@ class LiveEngine final : public Engine {
   Result<PreparedSwap> prepare(const SwapRequest& request, const ActivePolicy& active) const;
   Result<std::shared_ptr<Policy>> policy_for(const SwapRequest& request, const ActivePolicy& active) const;
   Result<void> write_down(StateThen& state) const;
+  Result<StateStore> memory_of(const Replaced& replaced, const lang::Program& program) const;
   Result<void> fits_run(const Policy& policy, const std::vector<std::string>& prompts) const;
+  bool serve_beside();
   // Under it.
   class Event;
-  void take_posted();
+  bool concerns_openings(const PostedSwap& posted) const;
+  void carry_out(PostedSwap& posted);
+  enum class Posted { All, OfOpenings };
+  void take_posted(Posted which);
   void publish();
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
   std::string withdraw_canary(SwapReport& report);
   void accept(int ticket);
+  void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
   std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);
@@ -201,20 +239,25 @@ class LiveEngine final : public Engine {
   std::shared_ptr<Version> version_for_batch() const;
   const std::shared_ptr<Version>& version_for_group(const std::string& prompt, int place, int round) const;
   void let_go(LiveGroup& group);
+  void leave_canary(std::shared_ptr<Version> next, SwapReport& report);
   void retire(std::shared_ptr<Version> version);
   void release(std::shared_ptr<Version> version);
+  void release_left();
+  std::map<std::string, double> counts_left() const;
   std::vector<std::shared_ptr<Version>> take_gone();
   void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
   void keep_states();
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
-  Result<void> restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration, const std::string& state);
+  Result<void> restore_versions(const SnapshotHead& read, std::string_view text);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
   const lang::Program& program_of(const LiveGroup& group) const;
 
   RunFacts run_facts() const;
   RunFacts run_facts(const LiveGroup& group) const;
+  RunFacts settled_facts() const;
+  RunFacts settled_facts(const LiveGroup& group) const;
   bool shadow() const { return settings_.shadow || trust_.paused(); }
 
   Observer observer_;
@@ -228,6 +271,7 @@ class LiveEngine final : public Engine {
   int replay_age_ = 0;
   Swaps swaps_;
   std::map<std::string, double> retired_;  // metrics of versions that went in this iteration
+  std::vector<std::shared_ptr<Version>> left_;  // let go of in this iteration while somebody held them
   std::vector<std::shared_ptr<Version>> gone_;  // nobody asks them any more; freed without the lock
   Ledger ledger_;
   StateStore store_;
@@ -253,7 +297,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
-  std::shared_ptr<const std::string> snapshot_;
+  std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
+  std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one
   // The host's order of this iteration.
   std::shared_ptr<const std::vector<std::string>> offered_ = std::make_shared<const std::vector<std::string>>();
   std::vector<std::string> unused_;
@@ -264,31 +309,63 @@ class LiveEngine final : public Engine {
   int seen_running_ = -1;  // a group that any_runs() found
   double spent_seconds_ = 0;
   SwapMailbox mailbox_;
-  mutable std::mutex mutex_;
+  RunLock run_lock_;
+  // Shared for an event of one group that changes nothing else, with the group's own lock; alone for all others.
+  mutable StripedMutex mutex_;
+  // Of those who share it: the accounts, which an event changes in the order in which the journal tells of it.
+  std::mutex order_;
+  // … and what opens and closes groups: the batch, the table of groups, versions, what is counted of all of them.
+  std::mutex openings_;
 };
 
-// The engine's lock, for one event. Swaps that were posted are carried out before it; versions that end in it are freed
-// after the lock, so that nobody else waits for that.
+// The engine for one event, alone; or, where that is enough, one group and all that opens and closes groups, while others
+// take turns. Swaps that were posted are carried out before it; versions that end in it are freed after the locks, so
+// that nobody else waits for that.
 class LiveEngine::Event {
  public:
   explicit Event(LiveEngine& engine) : Event(engine, std::unique_lock(engine.mutex_)) {}
-  Event(LiveEngine& engine, std::unique_lock<std::mutex> lock) : engine_(engine), lock_(std::move(lock)) {
-    if (!engine_.mailbox_.waits()) return;
-    engine_.take_posted();
-    carried_out_ = true;
+  Event(LiveEngine& engine, std::unique_lock<StripedMutex> alone) : engine_(engine), alone_(std::move(alone)) { take_posted(Posted::All); }
+  Event(LiveEngine& engine, RolloutRef about) : engine_(engine), shared_(engine.mutex_) {
+    if (LiveGroup* const group = engine.closes_beside() ? engine.groups_.find_beside(about.group) : nullptr) {
+      own_ = std::unique_lock(group->own.mutex);
+      openings_ = std::unique_lock(engine.openings_);
+      order_ = std::unique_lock(engine.order_);
+      take_posted(Posted::OfOpenings);
+      if (!engine.mailbox_.waits()) return;
+      unlock();
+    } else {
+      shared_.unlock();
+    }
+    alone_ = std::unique_lock(engine.mutex_);
+    take_posted(Posted::All);
   }
   ~Event() {
     if (!engine_.gone_.empty()) gone_ = engine_.take_gone();
-    lock_.unlock();
+    unlock();
     if (carried_out_) engine_.mailbox_.wake();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
  private:
+  void take_posted(Posted which) {
+    if (!engine_.mailbox_.waits()) return;
+    engine_.take_posted(which);
+    carried_out_ = true;
+  }
+  void unlock() {
+    if (order_) order_.unlock();
+    if (openings_) openings_.unlock();
+    if (own_) own_.unlock();
+    if (shared_) shared_.unlock();
+    if (alone_) alone_.unlock();
+  }
+
   LiveEngine& engine_;
-  std::unique_lock<std::mutex> lock_;
-  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the lock
+  std::unique_lock<StripedMutex> alone_;
+  std::shared_lock<StripedMutex> shared_;
+  std::unique_lock<std::mutex> own_, openings_, order_;
+  std::vector<std::shared_ptr<Version>> gone_;  // with this, so without the locks
   bool carried_out_ = false;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,12 +12,23 @@
 #include "runtime/engine/group_log.h"
 #include "runtime/engine/kept_statistics.h"
 #include "runtime/engine/state.h"
+#include "runtime/engine/tallies.h"
 
 namespace allot::engine {
 
 struct Version;
 
+// For events of one group beside those of others. A copy of a group has one of its own.
+struct OwnLock {
+  OwnLock() = default;
+  OwnLock(const OwnLock&) {}
+  OwnLock& operator=(const OwnLock&) { return *this; }
+  std::mutex mutex;
+};
+
 struct LiveGroup {
+  OwnLock own;          // held with the engine's lock shared; who has that alone needs it not
+  OwnTallies counted;   // since they were gathered
   std::shared_ptr<Version> version;  // that it was opened under, or taken up; null without a policy and once it has ended
   GroupLog log;
   KeptStatistics kept;

@@ -1,7 +1,8 @@
 // The metrics of one iteration. The set of names follows from the program alone: what did not happen is 0, so that no
 // name depends on which rule answered.
-#include <filesystem>
 #include <algorithm>
+#include <filesystem>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -69,6 +70,7 @@ void add_gate(Metrics& metrics, const std::vector<const LiveGroup*>& groups) {
 }
 
 void add_groups(Metrics& metrics, const std::vector<const LiveGroup*>& all, const std::vector<int>& trained) {
+  const std::set<int> is_trained(trained.begin(), trained.end());
   std::vector<const LiveGroup*> kept;
   double kept_tokens = 0, tokens = 0, dropped = 0, flat = 0;
   for (const LiveGroup* group : all) {
@@ -76,7 +78,7 @@ void add_groups(Metrics& metrics, const std::vector<const LiveGroup*>& all, cons
     tokens += spent;
     dropped += group->fate == Fate::Dropped;
     flat += group->flat;
-    if (std::find(trained.begin(), trained.end(), group->log.group) == trained.end()) continue;
+    if (!is_trained.contains(group->log.group)) continue;
     kept.push_back(group);
     for (const int sample : group->trained) {
       kept_tokens += static_cast<double>(group->log.rollouts[static_cast<std::size_t>(sample)].tokens);
@@ -185,7 +187,7 @@ void add_versions(Metrics& metrics, const std::vector<Version*>& versions, const
 
 void add_version_metrics(Metrics& metrics, const Version& version, Zeros zeros) {
   const std::string prefix = fmt::format("version/{}/", version.number);
-  const JudgeCounts& counts = version.judge.counts();
+  const JudgeCounts counts = version.counts();
   metrics[prefix + "decisions"] += static_cast<double>(counts.decisions());
   metrics[prefix + "faults"] += static_cast<double>(counts.faults + counts.hit_faults);
   add_policy(metrics, prefix, version.program(), counts, zeros);
@@ -205,7 +207,7 @@ std::map<std::string, double> LiveEngine::metrics(const IterationReport& report)
   metrics["batch/open_slots"] = batch_.open_slots();
   metrics["batch/skip_update"] = report.skip_update;
   if (judge_) {
-    add_versions(metrics, versions_in_use(), *version_, retired_);
+    add_versions(metrics, versions_in_use(), *version_, counts_left());
     add_trust(metrics, trust_, tallies_);
   }
   add_ledger(metrics, ledger_);

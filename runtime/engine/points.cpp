@@ -153,23 +153,29 @@ std::string beyond(const lang::Handler& handler, const Abilities& host) {
 
 }  // namespace
 
+Result<void> check_point(const lang::Program& program, const lang::Handler& handler, const std::vector<lang::Cell>& parameters,
+                         int turn_limit, const Abilities& host) {
+  const std::string where = place(program, handler) + ": `on " + handler.text + "`";
+  if (const std::string what = beyond(handler, host); !what.empty()) {
+    return Error{where + " " + what + ", which this host cannot do.",
+                 "run it where it can be done, or take that rule out; `allot test` tries it without a host"};
+  }
+  if (!served(handler)) return Error{where + " is a decision point that this host does not serve.", ""};
+  if (!handler.number) return {};
+  const std::int64_t number = lang::value(*handler.number, parameters);
+  if (number < 1) return Error{where + " would come at " + std::to_string(number) + ": it must be 1 or more.", ""};
+  if (handler.point == Point::Turn && number > turn_limit) {
+    return Error{where + " would come at turn " + std::to_string(number) + ", but a rollout of this run has at most " +
+                     std::to_string(turn_limit) + " turns: it would never be asked.",
+                 "lower the number, or raise the turn limit"};
+  }
+  return {};
+}
+
 Result<void> check_points(const lang::Program& program, const std::vector<lang::Cell>& parameters, int turn_limit,
                           const Abilities& host) {
   for (const lang::Handler& handler : program.handlers) {
-    const std::string where = place(program, handler) + ": `on " + handler.text + "`";
-    if (const std::string what = beyond(handler, host); !what.empty()) {
-      return Error{where + " " + what + ", which this host cannot do.",
-                   "run it where it can be done, or take that rule out; `allot test` tries it without a host"};
-    }
-    if (!served(handler)) return Error{where + " is a decision point that this host does not serve.", ""};
-    if (!handler.number) continue;
-    const std::int64_t number = lang::value(*handler.number, parameters);
-    if (number < 1) return Error{where + " would come at " + std::to_string(number) + ": it must be 1 or more.", ""};
-    if (handler.point == Point::Turn && number > turn_limit) {
-      return Error{where + " would come at turn " + std::to_string(number) + ", but a rollout of this run has at most " +
-                       std::to_string(turn_limit) + " turns: it would never be asked.",
-                   "lower the number, or raise the turn limit"};
-    }
+    if (auto fits = check_point(program, handler, parameters, turn_limit, host); !fits) return fits;
   }
   return {};
 }

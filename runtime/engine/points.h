@@ -63,5 +63,8 @@ struct Demands {
 // Does this host know everything the program asks, and can every `turn N` come within the run's turn limit?
 Result<void> check_points(const lang::Program& program, const std::vector<lang::Cell>& parameters, int turn_limit,
                           const Abilities& host);
+// … of one of its handlers.
+Result<void> check_point(const lang::Program& program, const lang::Handler& handler, const std::vector<lang::Cell>& parameters,
+                         int turn_limit, const Abilities& host);
 
 }  // namespace allot::engine

@@ -1,6 +1,7 @@
 #include "runtime/engine/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace allot::engine {
@@ -30,8 +31,8 @@ void Pool::assign(std::vector<PoolPrompt> prompts) {
 
 const PromptHistory& Pool::history(std::string_view prompt) const {
   static const PromptHistory unseen;
-  const auto found = histories_.find(prompt);
-  return found == histories_.end() ? unseen : found->second;
+  const auto row = histories_.find(prompt);
+  return row ? histories_.values(*row).front() : unseen;
 }
 
 const PoolPrompt* Pool::find(std::string_view prompt) const {
@@ -43,11 +44,21 @@ std::int64_t Pool::away_count() const {
   return std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) { return away(history(prompt)); });
 }
 
+PromptHistory& Pool::change(const std::string& prompt) {
+  auto row = histories_.find(prompt);
+  if (!row) row = histories_.add(prompt, std::array{PromptHistory()});
+  return histories_.change(*row).front();
+}
+
+void Pool::renew() {
+  histories_.renew([&](std::size_t row) { (void)histories_.change(row); });
+}
+
 void Pool::opened(const std::string& prompt, int iteration) {
   PromptHistory& history = change(prompt);
   ++history.groups;
   history.last_iteration = iteration;
-  history.passed = true;
+  history.passed_in = epoch_;
   ++passed_;
 }
 
@@ -65,7 +76,7 @@ bool Pool::epoch_over() const {
   if (!given()) return false;
   const auto left_out = std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) {
     const PromptHistory& known = history(prompt);
-    return find(prompt) != nullptr && !known.passed && away(known);
+    return find(prompt) != nullptr && known.passed_in != epoch_ && away(known);
   });
   return passed_ >= static_cast<std::int64_t>(prompts_.size()) - left_out;
 }
@@ -73,17 +84,16 @@ bool Pool::epoch_over() const {
 void Pool::next_epoch() {
   ++epoch_;
   passed_ = 0;
-  for (auto& [key, history] : histories_) history.passed = false;
   std::erase_if(away_, [&](const std::string& prompt) { return !away(history(prompt)); });
 }
 
-void Pool::restore(std::map<std::string, PromptHistory, std::less<>> histories, int epoch, std::int64_t passed) {
+void Pool::restore(Histories histories, int epoch, std::int64_t passed) {
   histories_ = std::move(histories);
   epoch_ = epoch;
   passed_ = passed;
   away_.clear();
-  for (const auto& [key, history] : histories_) {
-    if (away(history)) away_.insert(key);
+  for (std::size_t row = 0; row < histories_.size(); ++row) {
+    if (away(histories_.values(row).front())) away_.insert(histories_.key(row));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "runtime/engine/events.h"
+#include "runtime/engine/keyed_rows.h"
 
 namespace allot::engine {
 
@@ -31,7 +33,7 @@ struct PromptHistory {
   double reward_squares = 0;           // sum of squared distances from that mean (Welford 1962)
   int last_iteration = -1;             // in which a group of it was opened; −1: never
   int away_until = 0;                  // evicted while the epoch is below this
-  bool passed = false;                 // opened in this epoch
+  int passed_in = -1;                  // the epoch in which it was opened last; −1: never
 
   static constexpr int for_good = std::numeric_limits<int>::max();
   std::optional<double> mean() const;
@@ -42,22 +44,27 @@ struct PromptHistory {
 
 class Pool {
  public:
+  using Histories = KeyedRows<PromptHistory>;
+
   // In the order that breaks ties. History of prompts that are known already stays.
   void assign(std::vector<PoolPrompt> prompts);
   bool given() const { return !prompts_.empty(); }
   const std::vector<PoolPrompt>& prompts() const { return prompts_; }
 
   const PromptHistory& history(std::string_view prompt) const;
-  const std::map<std::string, PromptHistory, std::less<>>& histories() const { return histories_; }
+  Histories::Moment histories() const { return histories_.moment(); }
   // nullptr where the host knows no such prompt.
   const PoolPrompt* find(std::string_view prompt) const;
   bool away(const PromptHistory& history) const { return history.away_until > epoch_; }
   std::int64_t away_count() const;
   int epoch() const { return epoch_; }
 
-  // ---- the barrier
+  // ---- the barrier: it begins, and renews a part of what nobody has changed
+  void next_barrier() { histories_.next_barrier(); }
+  void renew();
   void opened(const std::string& prompt, int iteration);
-  PromptHistory& change(const std::string& prompt) { return histories_.try_emplace(prompt).first->second; }
+  // Valid until the next change.
+  PromptHistory& change(const std::string& prompt);
   // Away while the epoch is below `until`; back at once where it is not.
   void evict(const std::string& prompt, std::int64_t until);
   void readmit(const std::string& prompt) { evict(prompt, 0); }
@@ -66,13 +73,13 @@ class Pool {
   bool epoch_over() const;
   void next_epoch();
 
-  void restore(std::map<std::string, PromptHistory, std::less<>> histories, int epoch, std::int64_t passed);
+  void restore(Histories histories, int epoch, std::int64_t passed);
   std::int64_t passed() const { return passed_; }
 
  private:
   std::vector<PoolPrompt> prompts_;
   std::map<std::string, std::size_t, std::less<>> places_;  // into prompts_
-  std::map<std::string, PromptHistory, std::less<>> histories_;
+  Histories histories_;
   std::set<std::string, std::less<>> away_;  // prompts that were evicted and may be away still
   int epoch_ = 0;
   std::int64_t passed_ = 0;  // groups opened in this epoch

@@ -25,10 +25,10 @@ std::int64_t rollouts_in(const std::vector<GroupFacts>& groups) {
 }  // namespace
 
 std::int64_t BatchFacts::place(const std::string& prompt) {
-  const auto known = std::find(distinct.begin(), distinct.end(), prompt);
-  const auto position = known - distinct.begin();
-  if (known == distinct.end()) distinct.push_back(prompt);
-  return position;
+  for (std::size_t i = places.size(); i < distinct.size(); ++i) places.emplace(distinct[i], static_cast<std::int64_t>(i));
+  const auto [known, is_new] = places.emplace(prompt, static_cast<std::int64_t>(distinct.size()));
+  if (is_new) distinct.push_back(prompt);
+  return known->second;
 }
 
 std::int64_t BatchFacts::category_place(std::string_view category) {
@@ -52,14 +52,12 @@ void Question::fill(const lang::Handler& handler, const GroupFacts& group, const
     reads_.push_back(sample >= 0 ? rollout_fact(key, group, sample, run) : group_fact(key, group, run));
   }
   fill_columns(handler, run, {&group, sample, nullptr, nullptr});
-  const StateCells& prompt_state = store.prompt(group.log->prompt);
-  const StateCells& category_state = store.category(group.log->category);
   before_.clear();
   for (std::size_t i = 0; i < run.program->states.size(); ++i) {
     switch (run.program->states[i].scope) {
       case StateScope::Group: before_.push_back(group_state[i]); break;
-      case StateScope::Prompt: before_.push_back(prompt_state[i]); break;
-      case StateScope::Category: before_.push_back(category_state[i]); break;
+      case StateScope::Prompt: store.read_prompt(group.log->prompt, i, before_.emplace_back()); break;
+      case StateScope::Category: store.read_category(group.log->category, i, before_.emplace_back()); break;
       case StateScope::Run: before_.push_back(store.run()[i]); break;
     }
   }
@@ -76,11 +74,11 @@ void Question::fill_states(const BatchFacts& batch, const RunFacts& run, const S
       case StateScope::Group: add(store.initial()[i]); break;
       case StateScope::Run: add(store.run()[i]); break;
       case StateScope::Prompt:
-        for (const std::string& prompt : batch.distinct) add(store.prompt(prompt)[i]);
+        for (const std::string& prompt : batch.distinct) store.read_prompt(prompt, i, cells);
         break;
       case StateScope::Category:
-        for (const std::string& category : batch.categories) add(store.category(category)[i]);
-        if (batch.categories.empty()) add(store.category("")[i]);
+        for (const std::string& category : batch.categories) store.read_category(category, i, cells);
+        if (batch.categories.empty()) store.read_category("", i, cells);
         break;
     }
   }

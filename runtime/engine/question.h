@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/executable.h"
@@ -28,6 +30,8 @@ struct BatchFacts {
   // The position of a prompt; it is added where it is new.
   std::int64_t place(const std::string& prompt);
   std::int64_t category_place(std::string_view category);
+
+  std::unordered_map<std::string, std::int64_t> places = {};  // of the first of `distinct`, as place() has met them
 };
 
 class Question {

@@ -12,6 +12,13 @@ constexpr std::size_t shortest_hash = 8;
 
 }  // namespace
 
+const std::vector<std::string>& row_kinds() {
+  static const std::vector<std::string> kinds{"adopt",  "begin",  "close", "decision", "defer", "end",     "events", "evict",
+                                              "loss",   "note",   "open",  "pool",     "replay", "resume", "run",    "start",
+                                              "swap",   "take_up", "version"};
+  return kinds;
+}
+
 RowMaker::RowMaker(Use use)
     : use_(std::move(use)),
       reader_([this](const Answered& answered, const RecordedPolicy& policy) { answer(answered, policy); },

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,9 @@ struct RecordRow {
   nlohmann::ordered_json reads = nlohmann::ordered_json::object();  // by the names of facts
   nlohmann::ordered_json record;  // as it was written, without its checksum
 };
+
+// Every kind that a row may have, in alphabetical order.
+const std::vector<std::string>& row_kinds();
 
 class RowMaker {
  public:

@@ -1,8 +1,10 @@
 #include "runtime/engine/replaying.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,30 +16,12 @@
 #include "runtime/engine/journal.h"
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/policy_record.h"
+#include "runtime/engine/settings_record.h"
 
 namespace allot::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Settings settings_of(const Json& json) {
-  Settings settings;
-  settings.seed = json.at("seed").get<std::uint64_t>();
-  settings.slots = json.at("slots").get<int>();
-  settings.group_size = json.at("group_size").get<int>();
-  settings.turn_limit = json.at("turn_limit").get<int>();
-  settings.tokens_per_turn = json.at("tokens_per_turn").get<int>();
-  settings.shadow = json.at("shadow").get<bool>();
-  settings.holdout = json.at("holdout").get<double>();
-  if (!json.at("pause_below").is_null()) settings.pause_below = json.at("pause_below").get<double>();
-  settings.stop_on_fault = json.at("stop_on_fault").get<bool>();
-  settings.has_raw_reward = json.at("has_raw_reward").get<bool>();
-  const Json& host = json.at("host");
-  const auto can = [&](std::size_t i) { return host.at(i).get<bool>(); };
-  settings.host = {.defers = can(0), .shapes = can(1), .replays = can(2), .branches = can(3), .losses = can(5), .scores = can(4)};
-  settings.inputs = json.at("inputs").get<InputValues>();
-  return settings;
-}
 
 // Of a swap that changed who decides; what was refused, superseded or still waits changed nothing.
 bool took_place(const Json& swap) { return swap.at("outcome") == "active" || swap.at("outcome") == "canary"; }
@@ -50,6 +34,20 @@ bool is_compared(const Json& record) {
   return !others.contains(kind) && !of_build && (kind != "swap" || took_place(record));
 }
 
+// Rows of different groups stand as they came from clients beside each other.
+void sort_by_group(Json& same) {
+  const std::vector<int> groups = same.at("g").get<std::vector<int>>();
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return groups[a] < groups[b]; });
+  for (const char* const name : {"g", "s", "t", "c", "sizes", "reads", "columns", "states"}) {
+    Json& column = same.at(name);
+    Json sorted = Json::array();
+    for (const std::size_t row : order) sorted.push_back(std::move(column.at(row)));
+    column = std::move(sorted);
+  }
+}
+
 // Without checksums, and without what tells of the moment and of the way in which a swap was asked for.
 Json comparable(Json record) {
   record.erase("crc");
@@ -57,6 +55,7 @@ Json comparable(Json record) {
   if (record.at("k") == "swap") {
     for (const char* const name : {"ticket", "by", "seconds"}) record.erase(name);
   }
+  if (record.at("k") == "same") sort_by_group(record);
   return record;
 }
 
@@ -76,9 +75,9 @@ class JournalVersions : public KeptVersions {
     if (found != policies_.end()) return read_policy_record(found->second);
     return Error{fmt::format("The journal does not hold version {} of the policy ({}).", number, hash.substr(0, 12)), ""};
   }
-  void keep_state(int number, std::shared_ptr<const std::string> snapshot) override { states_[number] = std::move(snapshot); }
+  void keep_state(int number, std::shared_ptr<const Snapshot> snapshot) override { states_[number] = std::move(snapshot); }
   std::shared_ptr<const std::string> state(int number) const override {
-    if (const auto found = states_.find(number); found != states_.end()) return found->second;
+    if (const auto found = states_.find(number); found != states_.end()) return std::make_shared<const std::string>(write(*found->second));
     // Replaced between two iterations by a process that ended before it could write of it.
     auto on_disk = kept_state(run_, number);
     return on_disk ? std::make_shared<const std::string>(*std::move(on_disk)) : nullptr;
@@ -87,7 +86,7 @@ class JournalVersions : public KeptVersions {
  private:
   std::filesystem::path run_;
   std::map<std::pair<int, std::string>, Json> policies_;
-  std::map<int, std::shared_ptr<const std::string>> states_;
+  std::map<int, std::shared_ptr<const Snapshot>> states_;
 };
 
 struct Recorded {
@@ -140,7 +139,7 @@ class Replayer {
 
  private:
   void begin_run(const Json& record) {
-    Settings settings = settings_of(record.at("settings"));
+    Settings settings = settings_from(record.at("settings"));
     settings.clock = [this] { return clock_; };
     std::shared_ptr<Policy> policy;
     if (!record.at("policy").is_null()) {

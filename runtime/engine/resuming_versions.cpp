@@ -24,6 +24,7 @@ SavedVersions LiveEngine::saved_versions() const {
   saved.since_barrier = swaps_.since_barrier;
   saved.parameters = parameters_of(*swaps_.current);
   if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
+  saved.carried_out = swaps_.carried_out;
   for (const Replaced& replaced : swaps_.before) {
     if (!replaced.origin) continue;
     saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters});
@@ -54,9 +55,11 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
   return std::make_shared<Version>(number, *std::move(policy));
 }
 
-// The version that was active, whatever the run began with.
-Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVersions& saved, int next_iteration,
-                                          const std::string& state) {
+// The version that was active, whatever the run began with. `text`: all of the state, where no barrier wrote it.
+Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_view text) {
+  const std::string& hash = read.policy_hash;
+  const SavedVersions& saved = read.versions;
+  const int next_iteration = read.iteration + 1;
   const std::string own = swaps_.current ? swaps_.current->hash() : "";
   const bool swapped = saved.number != 0;
   if (!swapped && hash != own) {
@@ -76,7 +79,8 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     if (!kept) return Error{"The canary of the run cannot be restored: " + kept.error().what, kept.error().help};
     canary = *std::move(kept);
   }
-  audit_.resumed(next_iteration, saved.since_barrier ? std::string_view(state) : "");
+  auto resumed = audit_.resumed(next_iteration, read.journal, saved.since_barrier ? text : std::string_view());
+  if (!resumed) return resumed;
   swaps_.waiting.reset();
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
@@ -87,6 +91,7 @@ Result<void> LiveEngine::restore_versions(const std::string& hash, const SavedVe
     swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
+  swaps_.carried_out = saved.carried_out;
   swaps_.current = std::move(current);
   swaps_.canary = std::move(canary);
   if (swaps_.canary) {

@@ -95,7 +95,7 @@ StateCells read_cells(const Json& json) {
   return states;
 }
 
-void put_group(JsonText& text, const LiveGroup& group) {
+void put_group(JsonText& text, const LiveGroup& group, bool of_canary) {
   const GroupLog& log = group.log;
   text.begin_object()
       .member("group", log.group)
@@ -127,8 +127,9 @@ void put_group(JsonText& text, const LiveGroup& group) {
       .value(group.gate.stop)
       .value(group.gate.late)
       .value(group.gate.carried_out)
-      .end_array()
-      .end_object();
+      .end_array();
+  if (of_canary) text.member("canary", true);
+  text.end_object();
 }
 
 LiveGroup read_group(const Json& json, const StatisticsPlan& plan) {

@@ -12,8 +12,8 @@ namespace allot::engine {
 void put_cells(JsonText& text, const StateCells& states);
 StateCells read_cells(const nlohmann::json& json);
 
-// None of its rollouts may be running.
-void put_group(JsonText& text, const LiveGroup& group);
+// None of its rollouts may be running. `of_canary`: it was opened under the canary, which goes on deciding it.
+void put_group(JsonText& text, const LiveGroup& group, bool of_canary = false);
 // Throws what nlohmann throws where the JSON is of another form.
 LiveGroup read_group(const nlohmann::json& json, const StatisticsPlan& plan);
 

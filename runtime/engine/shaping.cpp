@@ -15,27 +15,27 @@ using lang::Point;
 using lang::Subject;
 
 bool LiveEngine::wants_gram() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return demands_.gram;
 }
 
 bool LiveEngine::wants_embeddings() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return demands_.embeddings;
 }
 
 bool LiveEngine::shapes_groups() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return points_.has(Point::Shape, Subject::Group);
 }
 
 bool LiveEngine::shapes_micro_batches() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return points_.has(Point::Shape, Subject::MicroBatch);
 }
 
 int LiveEngine::replay_age() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return replay_age_;
 }
 

@@ -1,5 +1,10 @@
 #include "runtime/engine/snapshot.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
@@ -12,45 +17,31 @@ namespace {
 using Json = nlohmann::json;
 using lang::Cell;
 
-constexpr std::string_view schema = "allot-state/3";
-
-void put(JsonText& text, const StateStore::Keyed& keyed) {
-  text.begin_object();
-  for (const auto& [key, cells] : keyed) {
-    text.key(key);
-    put_cells(text, cells);
-  }
-  text.end_object();
-}
-
 StateStore::Keyed read_keyed(const Json& json) {
   StateStore::Keyed keyed;
   for (const auto& [key, cells] : json.items()) keyed.emplace(key, read_cells(cells));
   return keyed;
 }
 
-// In one array, the members in their own order: there may be a million prompts.
-void put(JsonText& text, const PromptHistory& h) {
-  text.begin_array();
-  for (const std::int64_t count : {h.groups, h.flat, h.started, h.scored, h.hits, h.misses, h.last_scored, h.last_hits}) {
-    text.value(count);
-  }
-  text.value(h.reward_mean).value(h.reward_squares).value(h.last_iteration).value(h.away_until).value(h.passed);
-  text.end_array();
+constexpr std::array counts_of_history{&PromptHistory::groups,  &PromptHistory::flat,        &PromptHistory::started,
+                                       &PromptHistory::scored,  &PromptHistory::hits,        &PromptHistory::misses,
+                                       &PromptHistory::last_scored, &PromptHistory::last_hits};
+
+// The members in their own order, but for the last: a text says whether the prompt came in this epoch, files say in which.
+void put_history(JsonText& text, const PromptHistory& h) {
+  for (const auto count : counts_of_history) text.value(h.*count);
+  text.value(h.reward_mean).value(h.reward_squares).value(h.last_iteration).value(h.away_until);
 }
 
-PromptHistory read_history(const Json& json) {
+// Without its last member, which is at the place that is returned with it.
+std::pair<PromptHistory, std::size_t> read_history(const Json& json, std::size_t i) {
   PromptHistory h;
-  std::size_t i = 0;
-  for (std::int64_t* count : {&h.groups, &h.flat, &h.started, &h.scored, &h.hits, &h.misses, &h.last_scored, &h.last_hits}) {
-    *count = json.at(i++).get<std::int64_t>();
-  }
+  for (const auto count : counts_of_history) h.*count = json.at(i++).get<std::int64_t>();
   h.reward_mean = json.at(i++).get<double>();
   h.reward_squares = json.at(i++).get<double>();
   h.last_iteration = json.at(i++).get<int>();
   h.away_until = json.at(i++).get<int>();
-  h.passed = json.at(i++).get<bool>();
-  return h;
+  return {h, i};
 }
 
 void put(JsonText& text, const Account& account) {
@@ -106,7 +97,7 @@ void put(JsonText& text, const SavedVersions& versions) {
     const SavedVersions::Canary& canary = *versions.canary;
     text.value(canary.number).value(canary.hash).value(canary.parameters).value(canary.share);
   }
-  text.end_array().key("before").begin_array();
+  text.end_array().member("requests", versions.carried_out).key("before").begin_array();
   for (const SavedVersions::Before& before : versions.before) {
     text.begin_array().value(before.number).value(before.hash).value(before.parameters).end_array();
   }
@@ -125,10 +116,17 @@ SavedVersions read_versions(const Json& json) {
     versions.canary = {canary.at(0).get<int>(), canary.at(1).get<std::string>(), canary.at(2).get<Parameters>(),
                        canary.at(3).get<double>()};
   }
+  versions.carried_out = json.value("requests", std::vector<std::string>());
   for (const Json& before : json.at("before")) {
     versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>()});
   }
   return versions;
+}
+
+std::optional<JournalMark> read_mark(const Json& json) {
+  const auto mark = json.find("journal");
+  if (mark == json.end()) return std::nullopt;
+  return JournalMark{mark->at("segment").get<int>(), mark->at("sum").get<std::string>()};
 }
 
 Conservation read_conservation(const Json& json) {
@@ -136,21 +134,119 @@ Conservation read_conservation(const Json& json) {
   return {part(0), part(1), part(2), part(3), part(4), part(5)};
 }
 
-void put(JsonText& text, const std::vector<const LiveGroup*>& groups) {
-  text.begin_array();
-  for (const LiveGroup* group : groups) put_group(text, *group);
-  text.end_array();
+// Rows by key: in which order they came is not told.
+template <typename Moment, typename Put>
+void put_table(JsonText& text, const Moment& table, Put put) {
+  std::vector<std::uint32_t> order(table.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return table.key(a) < table.key(b); });
+  text.begin_object();
+  for (const std::uint32_t row : order) {
+    text.key(table.key(row));
+    put(row);
+  }
+  text.end_object();
 }
 
-ReadSnapshot read_fields(const Json& json, const StatisticsPlan& plan) {
+const Error damaged{"The saved state of the engine is damaged.", "resume from an earlier checkpoint"};
+
+}  // namespace
+
+HeadText write(const SnapshotHead& head) {
+  JsonText text;
+  text.begin_object().member("policy", head.policy_hash);
+  text.member("iteration", head.iteration).member("next_group", head.next_group);
+  if (head.journal) {
+    text.key("journal").begin_object().member("segment", head.journal->segment).member("sum", head.journal->sum).end_object();
+  }
+  text.key("run_state");
+  put_cells(text, head.run_state);
+  text.key("epoch").begin_array().value(head.epoch).value(head.passed).end_array();
+  text.key("accounts").begin_array();
+  for (const Account& account : head.accounts) put(text, account);
+  text.end_array();
+  const Conservation& c = head.conservation;
+  text.member("conservation",
+              std::vector<std::int64_t>{c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
+  text.member("ledger_begun", head.ledger_begun);
+  text.member("holdout", std::vector<std::int64_t>{head.holdout_observed, head.holdout_flat});
+  text.member("paused", head.paused);
+  text.key("run");
+  put(text, head.run);
+  text.key("versions");
+  put(text, head.versions);
+  text.key("waiting").begin_array();
+  for (const LiveGroup* group : head.waiting) put_group(text, *group, head.of_canary.contains(group->log.group));
+  text.end_array().key("stored").begin_array();
+  for (const LiveGroup* group : head.stored) put_group(text, *group);
+  text.end_array();
+  return {head.policy_hash, text.take().substr(1)};
+}
+
+std::string write(const Snapshot& snapshot) {
+  JsonText text;
+  text.begin_object().member("schema", text_schema).raw(snapshot.head->members);
+  const StateStore::Moment& memory = snapshot.memory;
+  const auto put_states = [&](const StateRows::Moment& rows, lang::StateScope scope) {
+    put_table(text, rows, [&](std::size_t row) {
+      put_cells(text, memory.layout->cells(scope, rows.values(row), rows.now() - rows.stamp(row)));
+    });
+  };
+  text.key("prompts");
+  put_states(memory.prompts, lang::StateScope::Prompt);
+  text.key("categories");
+  put_states(memory.categories, lang::StateScope::Category);
+  text.key("histories");
+  put_table(text, snapshot.histories, [&](std::size_t row) {
+    const PromptHistory& history = snapshot.histories.values(row).front();
+    text.begin_array();
+    put_history(text, history);
+    text.value(history.passed_in == snapshot.epoch).end_array();
+  });
+  text.end_object();
+  return seal(text.take());
+}
+
+void put_values(JsonText& text, std::span<const Cell> cells) {
+  for (const Cell& cell : cells) text.value(cell.bits).value(Cell::of(cell.second).bits).value(cell.defined);
+}
+
+void put_values(JsonText& text, std::span<const PromptHistory> histories) {
+  for (const PromptHistory& history : histories) {
+    put_history(text, history);
+    text.value(history.passed_in);
+  }
+}
+
+std::vector<Cell> read_row(const Json& values, std::size_t begin, const Cell*) {
+  std::vector<Cell> cells;
+  for (std::size_t i = begin; i < values.size(); i += 3) {
+    cells.push_back({values.at(i).get<std::uint64_t>(), std::bit_cast<double>(values.at(i + 1).get<std::uint64_t>()),
+                     values.at(i + 2).get<std::uint64_t>()});
+  }
+  return cells;
+}
+
+std::vector<PromptHistory> read_row(const Json& values, std::size_t begin, const PromptHistory*) {
+  auto [history, at] = read_history(values, begin);
+  history.passed_in = values.at(at).get<int>();
+  return {history};
+}
+
+Result<Json> read_sealed(const std::string& text) {
+  const auto line = text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : std::string_view(text);
+  if (!is_sealed(line)) return damaged;
+  Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) return damaged;
+  return json;
+}
+
+ReadSnapshot read_head(const Json& json, const StatisticsPlan& plan) {
   ReadSnapshot snapshot;
   snapshot.policy_hash = json.at("policy").get<std::string>();
   snapshot.iteration = json.at("iteration").get<int>();
   snapshot.next_group = json.at("next_group").get<int>();
-  snapshot.prompts = read_keyed(json.at("prompts"));
-  snapshot.categories = read_keyed(json.at("categories"));
   snapshot.run_state = read_cells(json.at("run_state"));
-  for (const auto& [key, history] : json.at("histories").items()) snapshot.histories.emplace(key, read_history(history));
   snapshot.epoch = json.at("epoch").at(0).get<int>();
   snapshot.passed = json.at("epoch").at(1).get<std::int64_t>();
   for (const Json& account : json.at("accounts")) snapshot.accounts.push_back(read_account(account));
@@ -161,69 +257,65 @@ ReadSnapshot read_fields(const Json& json, const StatisticsPlan& plan) {
   snapshot.paused = json.at("paused").get<bool>();
   snapshot.run = read_run(json.at("run"));
   snapshot.versions = read_versions(json.at("versions"));
+  snapshot.journal = read_mark(json);
   for (const auto& [name, list] : {std::pair("waiting", &snapshot.waiting), std::pair("stored", &snapshot.stored)}) {
     for (const Json& group : json.at(name)) {
       snapshot.groups.push_back(std::make_unique<LiveGroup>(read_group(group, plan)));
       list->push_back(snapshot.groups.back().get());
+      if (group.value("canary", false)) snapshot.of_canary.insert(list->back()->log.group);
     }
   }
   return snapshot;
 }
 
-}  // namespace
-
-std::string write(const Snapshot& snapshot) {
-  JsonText text;
-  text.begin_object().member("schema", schema).member("policy", snapshot.policy_hash);
-  text.member("iteration", snapshot.iteration).member("next_group", snapshot.next_group);
-  text.key("prompts");
-  put(text, snapshot.prompts);
-  text.key("categories");
-  put(text, snapshot.categories);
-  text.key("run_state");
-  put_cells(text, snapshot.run_state);
-  text.key("histories").begin_object();
-  for (const auto& [key, history] : snapshot.histories) {
-    text.key(key);
-    put(text, history);
-  }
-  text.end_object();
-  text.key("epoch").begin_array().value(snapshot.epoch).value(snapshot.passed).end_array();
-  text.key("accounts").begin_array();
-  for (const Account& account : snapshot.accounts) put(text, account);
-  text.end_array();
-  const Conservation& c = snapshot.conservation;
-  text.member("conservation",
-              std::vector<std::int64_t>{c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
-  text.member("ledger_begun", snapshot.ledger_begun);
-  text.member("holdout", std::vector<std::int64_t>{snapshot.holdout_observed, snapshot.holdout_flat});
-  text.member("paused", snapshot.paused);
-  text.key("run");
-  put(text, snapshot.run);
-  text.key("versions");
-  put(text, snapshot.versions);
-  text.key("waiting");
-  put(text, snapshot.waiting);
-  text.key("stored");
-  put(text, snapshot.stored);
-  text.end_object();
-  return seal(text.take());
-}
-
 Result<ReadSnapshot> read_snapshot(const std::string& text, const StatisticsPlan& plan) {
-  const Error damaged{"The saved state of the engine is damaged.", "resume from an earlier checkpoint"};
-  const auto line = text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : std::string_view(text);
-  if (!is_sealed(line)) return damaged;
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return damaged;
+  const auto json = read_sealed(text);
+  if (!json) return json.error();
   try {
-    if (json.at("schema").get<std::string>() != schema) {
-      return Error{"The saved state of the engine is of another version: " + json.at("schema").get<std::string>() + ".",
-                   "resume with the program that wrote it"};
+    const std::string schema = json->at("schema").get<std::string>();
+    if (schema == files_schema) {
+      return Error{"The saved state of the engine is in several files, and this is one of them.",
+                   "restore it from the folder in which they are"};
     }
-    return read_fields(json, plan);
+    if (schema != text_schema) {
+      return Error{"The saved state of the engine is of another version: " + schema + ".", "resume with the program that wrote it"};
+    }
+    ReadSnapshot snapshot = read_head(*json, plan);
+    snapshot.prompts = read_keyed(json->at("prompts"));
+    snapshot.categories = read_keyed(json->at("categories"));
+    for (const auto& [key, values] : json->at("histories").items()) {
+      auto [history, at] = read_history(values, 0);
+      history.passed_in = values.at(at).get<bool>() ? snapshot.epoch : -1;
+      snapshot.histories.add(key, std::array{history});
+    }
+    return snapshot;
   } catch (const Json::exception&) {  // a field is missing or of another type
     return damaged;
+  }
+}
+
+bool ReadSnapshot::give_memory(StateStore& store) {
+  if (!rows) return store.restore(prompts, categories, std::move(run_state));
+  return store.restore(std::move(rows->prompts), std::move(rows->categories), std::move(run_state));
+}
+
+Result<SavedPolicy> read_saved_policy(const std::string& text) {
+  const auto json = read_sealed(text);
+  if (!json) return json.error();
+  try {
+    return SavedPolicy{json->at("policy").get<std::string>(), read_versions(json->at("versions")).parameters};
+  } catch (const Json::exception&) {
+    return damaged;
+  }
+}
+
+std::optional<JournalMark> read_saved_mark(const std::string& text) {
+  const auto json = read_sealed(text);
+  if (!json) return std::nullopt;
+  try {
+    return read_mark(*json);
+  } catch (const Json::exception&) {
+    return std::nullopt;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/unicode.h"
 #include "runtime/engine/swap_record.h"
 
 namespace allot::engine {
@@ -25,7 +26,7 @@ std::string event_words(const Json& record) {
   if (kind == "swap" || kind == "adopt") return swap_words(record);
   if (kind == "replay") return fmt::format("group {} is trained on once more, {} old", number("g"), rounded(number("age"), "iteration"));
   if (kind != "evict") return "";
-  const std::string prompt = record.at("prompt").get<std::string>();
+  const std::string prompt = lang::shown_in_line(record.at("prompt").get<std::string>());
   const Json& until = record.at("until");
   if (until.is_string()) return fmt::format("prompt {} is evicted for good", prompt);
   if (until == 0) return fmt::format("prompt {} may be drawn again", prompt);
@@ -73,7 +74,7 @@ std::string decision_line(const RecordRow& row) {
   if (row.sample >= 0) subject += fmt::format(" rollout {}", row.sample);
   const std::string by = row.rule + (row.rule.empty() ? "" : ", ") + version_words(row.version, row.policy);
   return fmt::format("{:>4}  {}  on {}: {}{}{}{}  [{}]\n", row.iteration, subject, row.point, row.verdict,
-                     row.reason.empty() ? "" : " because \"" + row.reason + "\"", carried_words(row.carried),
+                     row.reason.empty() ? "" : " because \"" + lang::shown_in_line(row.reason) + "\"", carried_words(row.carried),
                      row.fault.empty() ? "" : " FAULT " + row.fault, by);
 }
 
@@ -89,7 +90,7 @@ std::string loss_line(const RecordRow& row) {
 }
 
 std::string other_line(const RecordRow& row) {
-  if (row.kind == "note") return fmt::format("{:>4}  {}\n", row.iteration, row.record.at("text").get<std::string>());
+  if (row.kind == "note") return fmt::format("{:>4}  {}\n", row.iteration, lang::shown_in_line(row.record.at("text").get<std::string>()));
   if (row.kind == "end") return end_line(row.record);
   if (row.kind == "loss") return loss_line(row);
   if (row.kind == "resume") return fmt::format("{:>4}  the run was resumed here\n", row.iteration);

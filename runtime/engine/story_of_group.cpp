@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/unicode.h"
 #include "runtime/engine/story.h"
 
 namespace allot::engine {
@@ -50,7 +51,7 @@ std::string answer_paragraph(const Answered& answered, const RecordedPolicy& pol
   const Json& handler = policy.handler(answered);
   const std::string reason = policy.reason(answered);
   std::string text = fmt::format("{}: {}{}{}{}, {}\n", policy.point(answered), policy.verdict(answered),
-                                 reason.empty() ? "" : " because \"" + reason + "\"", carried_words(answered.carried),
+                                 reason.empty() ? "" : " because \"" + lang::shown_in_line(reason) + "\"", carried_words(answered.carried),
                                  fault_words(answered), version_words(answered.version, policy.hash()));
   if (answered.rule >= 0) text += fmt::format("    {}  {}\n", policy.where(answered), policy.source_line(answered));
   for (std::size_t i = 0; i < handler.at("reads").size(); ++i) {
@@ -79,7 +80,7 @@ struct Told {
 std::string open_line(const Json& record) {
   const auto number = [&](const char* member) { return record.at(member).get<int>(); };
   return fmt::format("group {}: prompt {}, iteration {}, slot {}, round {}{}, {} rollouts planned\n", number("g"),
-                     record.at("prompt").get<std::string>(), number("it"), number("slot"), number("round"),
+                     lang::shown_in_line(record.at("prompt").get<std::string>()), number("it"), number("slot"), number("round"),
                      number("round") > 1 ? " (a refill)" : "", number("planned"));
 }
 
@@ -87,7 +88,7 @@ std::string close_lines(const Json& record) {
   const std::string rule = record.at("rule").get<std::string>();
   const std::string reason = record.at("reason").get<std::string>();
   std::string text = fmt::format("fate: {}{}{}\n", record.at("fate").get<std::string>(),
-                                 rule.empty() ? "" : " by " + rule, reason.empty() ? "" : " because " + reason);
+                                 rule.empty() ? "" : " by " + rule, reason.empty() ? "" : " because " + lang::shown_in_line(reason));
   if (record.at("cut_by_budget").get<bool>()) text += "    the budget could not cover all of its rollouts and turns\n";
   if (record.at("held_out").get<bool>()) text += "    held out: it ran to its end although a stop was said\n";
   if (!record.at("subset").empty()) {
@@ -135,7 +136,7 @@ Result<std::string> tell_group(const std::filesystem::path& run_folder, int grou
     last_group = std::max(last_group, record.at("g").get<int>());
     if (kind == "open" && found && place_of(record) == refill) {
       closed += fmt::format("slot {} was filled again by group {}, prompt {}\n", std::get<1>(refill),
-                            record.at("g").get<int>(), record.at("prompt").get<std::string>());
+                            record.at("g").get<int>(), lang::shown_in_line(record.at("prompt").get<std::string>()));
       json["refilled_by"] = record.at("g");
     }
     if (record.at("g") != group) return;

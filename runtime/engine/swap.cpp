@@ -10,6 +10,7 @@
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/swap_record.h"
 #include "runtime/engine/swap_state.h"
+#include "runtime/engine/vanishing.h"
 
 namespace allot::engine {
 namespace {
@@ -48,6 +49,7 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
   mailbox_.post(posted);
   do {
     // Where nothing is decided nobody else takes it.
+    if (serve_beside()) continue;
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock) const Event event(*this, std::move(lock));
   } while (!mailbox_.finished(posted, patience));
@@ -58,26 +60,54 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
 
 int LiveEngine::announce_swap() { return mailbox_.announce(); }
 int LiveEngine::active_version() const { return mailbox_.active()->number; }
-int LiveEngine::saved_version() const { return mailbox_.active()->saved; }
+int LiveEngine::saved_change() const { return mailbox_.active()->saved; }
 SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
 
-// Between two events, by whoever has the lock.
-void LiveEngine::take_posted() {
-  for (PostedSwap* const posted : mailbox_.take()) {
-    SwapReport& report = posted->report;
-    report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
-    if (swaps_.current) report.from = swaps_.current->hash();
-    if (posted->prepared) {
-      if (posted->prepared->version) report.to = posted->prepared->version->hash();
-      report = exchange(posted->request, *posted->prepared, std::move(report));
-    } else {
-      report.reason = posted->prepared.error().text();
-    }
-    report.seconds = std::chrono::duration<double>(Clock::now() - posted->asked).count();
-    record(report);
-    publish();
+// Between two events, by whoever has the engine alone, or (of those that concern openings) all that opens and closes groups.
+void LiveEngine::take_posted(Posted which) {
+  const auto goes = [&](const PostedSwap& posted) { return which == Posted::All || concerns_openings(posted); };
+  for (PostedSwap* const posted : mailbox_.take(goes)) {
+    carry_out(*posted);
     mailbox_.finish(*posted);
   }
+}
+
+// Whether nothing changes by it, or only what is opened from now on: turns need not wait for it.
+bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
+  if (!posted.prepared) return true;
+  const PreparedSwap& prepared = *posted.prepared;
+  return in_iteration_ && deferred_ == 0 && !posted.request.now && posted.request.canary == 0 && !swaps_.canary && !swaps_.waiting &&
+         prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
+}
+
+// Beside turns; false where something is posted that needs the engine alone. Who opens or closes a group just now serves
+// what it finds posted, so nobody waits for that here.
+bool LiveEngine::serve_beside() {
+  std::vector<std::shared_ptr<Version>> gone;  // without the locks
+  {
+    const std::shared_lock shared(mutex_);
+    const std::unique_lock openings(openings_, std::try_to_lock);
+    if (!openings) return true;
+    take_posted(Posted::OfOpenings);
+    gone = take_gone();
+  }
+  mailbox_.wake();
+  return !mailbox_.waits();
+}
+
+void LiveEngine::carry_out(PostedSwap& posted) {
+  SwapReport& report = posted.report;
+  report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
+  if (swaps_.current) report.from = swaps_.current->hash();
+  if (posted.prepared) {
+    if (posted.prepared->version) report.to = posted.prepared->version->hash();
+    report = exchange(posted.request, *posted.prepared, std::move(report));
+  } else {
+    report.reason = posted.prepared.error().text();
+  }
+  report.seconds = std::chrono::duration<double>(Clock::now() - posted.asked).count();
+  record(report);
+  publish();
 }
 
 void LiveEngine::publish() {
@@ -104,6 +134,11 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
     return Error{fmt::format("The active policy is {}, not {}: somebody swapped it meanwhile.", short_hash(active),
                              short_hash(request.expected)),
                  "look at what is active (`allot log RUN`), and ask again with its hash"};
+  }
+  if (!request.confirmed) {
+    if (const std::string why = looks_like_half(*swaps_.current->policy, *next.policy); !why.empty()) {
+      return Error{why, fmt::format("where it is whole and that is meant: allot swap {} {}", settings_.run_folder.string(), request.text.file)};
+    }
   }
   const StatePlan plan(swaps_.current->program(), next.program());
   // A state of then has the form of then.
@@ -150,6 +185,8 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
     accept(report.ticket);
     report.outcome = SwapOutcome::Active;
     report.reason = withdraw_canary(report);
+    report.change = swaps_.next_number++;
+    remember(request.id);
     return report;
   }
   const Version& next = *prepared.version;
@@ -182,11 +219,12 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   if (request.canary > 0) {
     accept(report.ticket);
     prepared.version->become(swaps_.next_number++);
-    report.version = next.number;
+    report.version = report.change = next.number;
+    remember(request.id);
     audit_.version(report.iteration, next.number, prepared.record);
     swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
     swaps_.share = request.canary;
-    retire(std::exchange(swaps_.canary, std::move(prepared.version)));
+    leave_canary(std::move(prepared.version), report);
     report.outcome = SwapOutcome::Canary;
     report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
                                 swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
@@ -202,15 +240,22 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
   report.to = report.from;
   report.version = swaps_.current->number;
   const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
-  for (const auto& [number, group] : groups_) {
-    if (deferred_ == 0) break;
-    if (group->deferred && group->version == swaps_.canary) adopt(*group, swaps_.current, report);
-  }
-  retire(std::exchange(swaps_.canary, nullptr));
+  leave_canary(nullptr, report);
   return told;
 }
 
 // The request is carried out, or waits: another that waited goes.
+void LiveEngine::remember(const std::string& request) {
+  if (request.empty()) return;
+  if (swaps_.carried_out.size() >= Swaps::most_remembered) swaps_.carried_out.erase(swaps_.carried_out.begin());
+  swaps_.carried_out.push_back(request);
+}
+
+bool LiveEngine::carried_out(const std::string& request) const {
+  const std::lock_guard lock(mutex_);
+  return std::find(swaps_.carried_out.begin(), swaps_.carried_out.end(), request) != swaps_.carried_out.end();
+}
+
 void LiveEngine::accept(int ticket) {
   swaps_.accepted = ticket;
   if (!swaps_.waiting) return;

@@ -26,7 +26,11 @@ struct SwapRequest {
   std::string expected;
   bool now = false;   // groups that run take the new version too, where what they keep allows it
   double canary = 0;  // above 0: that share (below 1) of the groups, or of the iterations where groups are ranked
+  // Somebody wants just this text. Else, as of a file that is followed, it may be half of one: where handlers, memory or
+  // budgets of the active version are not in it, it is refused.
+  bool confirmed = true;
   std::string by = "swap";  // who asks, for the journal: "swap", "watch", …
+  std::string id;           // of a request that may come again after a resume; empty: it cannot
   int ticket = 0;           // of Engine::announce_swap(); 0: one is taken when the request comes
 };
 
@@ -50,6 +54,7 @@ struct SwapReport {
   SwapOutcome outcome = SwapOutcome::Refused;
   std::string from, to;    // content hashes; `to` is empty where the text could not be read as a policy
   int version = 0;         // number of the active one, or of the canary; 0 while it waits, and where it was refused
+  int change = 0;          // counts changes of the versions, a canary and its end too; 0 where there was none
   int iteration = 0;       // from which it decides, or in which it was refused
   std::string by;
   std::string reason;      // why it was refused, or why it waits

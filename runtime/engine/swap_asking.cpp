@@ -18,7 +18,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto silence = 10s;  // without a beat for so long, nobody serves requests any more
-constexpr auto pause_between_looks = 5ms;
+// Most answers come at once; one that waits for the end of the iteration takes its time.
+Clock::duration pause_between_looks(Clock::duration waited) { return waited < 200ms ? 1ms : 10ms; }
 
 Error nobody(const fs::path& run, const std::string& why) {
   return Error{fmt::format("The run {} is not alive: {}.", run.string(), why),
@@ -55,7 +56,7 @@ Result<Beat> who_serves(const fs::path& run) {
   return nobody(run, fmt::format("its process on {} gave no sign for {} s", beat->host, std::chrono::seconds(silence).count()));
 }
 
-Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds) {
+Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds, const std::atomic<bool>* interrupt) {
   const SwapFiles files(run);
   auto served = who_serves(run);
   if (!served) return served.error();
@@ -71,9 +72,11 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
     if (text) report = swap_report_from(*text);
     return report && report->outcome != SwapOutcome::Waiting;
   };
+  const auto interrupted = [&] { return interrupt != nullptr && interrupt->load(); };
   while (Clock::now() - began < std::chrono::duration<double>(seconds)) {
     if (look()) return *report;
-    std::this_thread::sleep_for(pause_between_looks);
+    if (interrupted()) break;
+    std::this_thread::sleep_for(pause_between_looks(Clock::now() - began));
     if (const auto beat = read_beat(files); beat && beat->count != count) {
       count = beat->count;
       last_beat = Clock::now();
@@ -81,9 +84,18 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
     if (!read_beat(files) || Clock::now() - last_beat > silence) break;
   }
   if (report) return *report;  // it waits for the end of the iteration
+  // The run takes a request by renaming it, so only one of the two has it.
   std::error_code ignored;
-  fs::remove(files.request(id), ignored);
+  const bool taken_back = fs::remove(files.request(id), ignored);
   if (look()) return *report;
+  if (!taken_back) {
+    return Error{fmt::format("The run {} has taken the request and gave no answer within {:.4g} s; it will carry it out or refuse it.",
+                             run.string(), seconds),
+                 "`allot log RUN --kind swap` tells what came of it; give it more time with --wait"};
+  }
+  if (interrupted()) {
+    return Error{"Interrupted: the request was taken back.", "nothing was changed by it"};
+  }
   if (Clock::now() - last_beat > silence || !read_beat(files)) return nobody(run, "it ended before it answered");
   return Error{fmt::format("The run {} gave no answer within {:.4g} s; the request was taken back.", run.string(), seconds),
                "give it more time with --wait"};

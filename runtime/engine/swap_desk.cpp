@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/journal.h"
+#include "runtime/math/checksum.h"
 
 namespace allot::engine {
 namespace {
@@ -18,15 +19,30 @@ using namespace std::chrono_literals;
 
 constexpr auto pause_between_looks = 10ms;
 constexpr auto pause_between_beats = 1s;
+constexpr auto still = 1s;  // a watched file is as long as that before its text counts
+
+constexpr std::uintmax_t most_request_bytes = std::uintmax_t{64} << 20;  // a policy with all the files it names
 
 // What came of it stays as it is whatever becomes of the process.
 bool lasts(SwapOutcome outcome) { return outcome != SwapOutcome::Active && outcome != SwapOutcome::Canary && outcome != SwapOutcome::Waiting; }
 
-std::string told(const SwapReport& report, const fs::path& file) {
-  std::string text = fmt::format("{}: {}", file.string(), name(report.outcome));
+std::string told(const SwapReport& report, const fs::path& file, bool missed) {
+  std::string text = fmt::format("{}{}: {}", file.string(), missed ? ", changed while the run was down" : "", name(report.outcome));
   if (report.outcome == SwapOutcome::Active) text += fmt::format(" as version {} ({})", report.version, report.to.substr(0, 12));
   if (!report.reason.empty()) text += ": " + report.reason;
   return text;
+}
+
+// None where there is no such file (any more). Whatever lies in the folder is read within bounds.
+std::optional<Result<SwapRequest>> read_request(const fs::path& file) {
+  std::error_code error;
+  const auto status = fs::status(file, error);
+  if (!fs::exists(status)) return std::nullopt;
+  const auto size = fs::is_regular_file(status) ? fs::file_size(file, error) : most_request_bytes + 1;
+  if (error) return std::nullopt;
+  if (size > most_request_bytes) return Error{fmt::format("The request is no file of {} bytes or less.", most_request_bytes), "ask again"};
+  const auto text = read_whole(file);
+  return text ? std::optional(swap_request_from(*text)) : std::nullopt;
 }
 
 }  // namespace
@@ -34,17 +50,35 @@ std::string told(const SwapReport& report, const fs::path& file) {
 Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path& run, const fs::path& watched) {
   const SwapFiles files(run);
   std::error_code error;
+  const bool resumed = fs::exists(files.requests(), error);
   fs::create_directories(files.requests(), error);
   fs::create_directories(files.answer("").parent_path(), error);
   if (error) return Error{fmt::format("Cannot make the folder {}: {}.", files.folder.string(), error.message()), ""};
-  return std::unique_ptr<SwapDesk>(new SwapDesk(engine, run, watched));
+  std::unique_ptr<SwapDesk> desk(new SwapDesk(engine, run));
+  if (!watched.empty()) desk->watch(watched, resumed);
+  desk->saved_ = engine.saved_change();
+  desk->beat();
+  desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
+  return desk;
 }
 
-SwapDesk::SwapDesk(Engine& engine, const fs::path& run, const fs::path& watched) : engine_(engine), files_(run) {
-  if (!watched.empty()) watcher_.emplace(watched);
-  saved_ = engine.saved_version();
-  beat();
-  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+SwapDesk::SwapDesk(Engine& engine, const fs::path& run) : engine_(engine), files_(run) {}
+
+// A resumed run that did not follow this file before asks for it in any case: where it is active, nothing changes.
+void SwapDesk::watch(const fs::path& file, bool resumed) {
+  const auto text = read_whole(files_.watched());
+  const auto before = text ? watched_from(*text) : std::nullopt;
+  const bool same = before && before->file == file.string();
+  const std::string known = same ? before->hash : "";
+  const auto now = read_whole(file);
+  missed_ = resumed && now && math::sha256_hex(*now) != known;
+  watcher_.emplace(file, still, resumed ? std::optional(known) : std::nullopt);
+  keep_watched();
+}
+
+// On a full disk it is taken up once more after a resume, which changes nothing.
+void SwapDesk::keep_watched() {
+  (void)replace_file(files_.watched(), to_text(Watched{watcher_->file().string(), watcher_->known()}), Durability::Atomic);
 }
 
 SwapDesk::~SwapDesk() {
@@ -83,7 +117,8 @@ void SwapDesk::take_requests() {
   std::vector<std::string> ids;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(files_.requests(), ignored)) {
-    if (entry.path().extension() == ".json") ids.push_back(entry.path().stem().string());
+    const auto kind = entry.path().extension();
+    if (kind == ".json" || kind == ".taken") ids.push_back(entry.path().stem().string());
   }
   std::sort(ids.begin(), ids.end());
   for (const std::string& id : ids) {
@@ -91,15 +126,21 @@ void SwapDesk::take_requests() {
       const std::lock_guard lock(mutex_);
       if (served_.contains(id)) continue;
     }
-    const auto text = read_whole(files_.request(id));
-    if (!text) continue;  // taken back
-    auto request = swap_request_from(*text);
-    if (request) {
-      serve(id, *std::move(request));
+    // Who asked cannot take it back any more; where that was done already there is nothing to rename.
+    std::error_code failure;
+    fs::rename(files_.request(id), files_.taken(id), failure);
+    if (engine_.carried_out(id)) {  // before the run was resumed
+      fs::remove(files_.taken(id), ignored);
+      continue;
+    }
+    auto request = read_request(files_.taken(id));
+    if (!request) continue;
+    if (*request) {
+      serve(id, **std::move(request));
       continue;
     }
     SwapReport refused;
-    refused.reason = request.error().text();
+    refused.reason = request->error().text();
     const std::lock_guard lock(mutex_);
     served_[id].report = std::move(refused);
   }
@@ -107,6 +148,7 @@ void SwapDesk::take_requests() {
 
 void SwapDesk::serve(const std::string& id, SwapRequest request) {
   request.ticket = engine_.announce_swap();
+  request.id = id;
   {
     const std::lock_guard lock(mutex_);
     served_[id] = {};
@@ -130,12 +172,17 @@ void SwapDesk::follow_file() {
   request.text.file = watcher_->file().string();
   request.text.text = *std::move(text);
   request.by = "watch";
+  request.confirmed = false;
   request.text.whole = false;
+  const std::string id = fresh_request_id();
+  if (std::exchange(missed_, false)) missed_request_ = id;
   // Through the folder like any other, so that it outlives the process.
-  if (auto put = replace_file(files_.request(fresh_request_id()), to_text(request), Durability::Atomic); !put) {
+  if (auto put = replace_file(files_.request(id), to_text(request), Durability::Atomic); !put) {
     const std::lock_guard lock(mutex_);
     messages_.push_back(put.error().text());
+    return;
   }
+  keep_watched();
 }
 
 // Answers are written when there is news: of one that waited, once more.
@@ -150,7 +197,8 @@ void SwapDesk::answer() {
         if (later.ticket != 0 && later.outcome != SwapOutcome::Waiting) served = {std::move(later), false};
       }
       if (!served.told) news.emplace_back(id, *served.report);
-      if (!served.told && served.report->by == "watch" && watcher_) messages_.push_back(told(*served.report, watcher_->file()));
+      const bool of_file = served.report->by == "watch" && watcher_ && served.report->outcome != SwapOutcome::Unchanged;
+      if (!served.told && of_file) messages_.push_back(told(*served.report, watcher_->file(), id == missed_request_));
       served.told = true;
     }
   }
@@ -172,20 +220,20 @@ void SwapDesk::clean_up() {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, served] : served_) {
       if (!served.told || served.report->outcome == SwapOutcome::Waiting) continue;
-      if (lasts(served.report->outcome) || served.report->version <= saved_) done.push_back(id);
+      if (lasts(served.report->outcome) || served.report->change <= saved_) done.push_back(id);
     }
   }
   for (const std::string& id : done) {
     std::error_code error;
-    fs::remove(files_.request(id), error);
+    fs::remove(files_.taken(id), error);
     const std::lock_guard lock(mutex_);
     if (!error) served_.erase(id);
   }
 }
 
-void SwapDesk::saved(int version) {
+void SwapDesk::saved(int change) {
   const std::lock_guard lock(mutex_);
-  saved_ = std::max(saved_, version);
+  saved_ = std::max(saved_, change);
 }
 
 std::vector<std::string> SwapDesk::take_messages() {

@@ -20,15 +20,16 @@ namespace allot::engine {
 
 class SwapDesk {
  public:
-  // `engine` must outlive the desk. `watched` may be empty.
+  // `engine` must outlive the desk. `watched` may be empty. Of a run that is resumed, a watched file is taken up that was
+  // changed since it was last looked at.
   static Result<std::unique_ptr<SwapDesk>> open(Engine& engine, const std::filesystem::path& run,
                                                 const std::filesystem::path& watched);
   ~SwapDesk();
   SwapDesk(const SwapDesk&) = delete;
   SwapDesk& operator=(const SwapDesk&) = delete;
 
-  // A resumed run would come back to this version: requests up to it need not be kept.
-  void saved(int version);
+  // A resumed run would know of this change (SwapReport): requests up to it need not be kept.
+  void saved(int change);
   // What was said of the watched file, a line each, since the last call.
   std::vector<std::string> take_messages();
 
@@ -38,7 +39,9 @@ class SwapDesk {
     bool told = false;                 // the answer on disk is the last one
   };
 
-  SwapDesk(Engine& engine, const std::filesystem::path& run, const std::filesystem::path& watched);
+  SwapDesk(Engine& engine, const std::filesystem::path& run);
+  void watch(const std::filesystem::path& file, bool resumed);
+  void keep_watched();
   void work(const std::stop_token& stop);
   void beat();
   void take_requests();
@@ -50,6 +53,8 @@ class SwapDesk {
   Engine& engine_;
   SwapFiles files_;
   std::optional<FileWatcher> watcher_;
+  bool missed_ = false;         // the file may have been changed before anybody watched it
+  std::string missed_request_;  // what came of that
   std::int64_t beats_ = 0;
   std::mutex mutex_;
   std::condition_variable_any changed_;

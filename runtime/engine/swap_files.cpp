@@ -42,6 +42,7 @@ std::string to_text(const SwapRequest& request) {
             {"expected", request.expected},
             {"now", request.now},
             {"canary", request.canary},
+            {"confirmed", request.confirmed},
             {"parameters", request.parameters},
             {"back", request.back ? Json(*request.back == StateOf::Then ? "then" : "now") : Json()},
             {"policy", request.back ? Json() : to_json(request.text)}};
@@ -55,6 +56,7 @@ Result<SwapRequest> swap_request_from(const std::string& text) {
     read.expected = json.at("expected").get<std::string>();
     read.now = json.at("now").get<bool>();
     read.canary = json.at("canary").get<double>();
+    read.confirmed = json.value("confirmed", read.by != "watch");  // requests of earlier programs do not say
     read.parameters = json.at("parameters").get<std::map<std::string, std::string>>();
     if (!json.at("back").is_null()) read.back = json.at("back") == "then" ? StateOf::Then : StateOf::Now;
     if (!json.at("policy").is_null()) read.text = policy_text_from(json.at("policy"));
@@ -71,6 +73,7 @@ std::string to_text(const SwapReport& report) {
                  {"from", report.from},
                  {"to", report.to},
                  {"version", report.version},
+                 {"change", report.change},
                  {"iteration", report.iteration},
                  {"by", report.by},
                  {"reason", report.reason},
@@ -90,6 +93,7 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
     report.from = json.at("from").get<std::string>();
     report.to = json.at("to").get<std::string>();
     report.version = json.at("version").get<int>();
+    report.change = json.value("change", report.version);
     report.iteration = json.at("iteration").get<int>();
     report.by = json.at("by").get<std::string>();
     report.reason = json.at("reason").get<std::string>();
@@ -111,6 +115,14 @@ std::optional<Beat> beat_from(const std::string& text) {
   return unseal<Beat>(text, [](const Json& json) {
     return Beat{json.at("host").get<std::string>(), json.at("process").get<std::int64_t>(), json.at("count").get<std::int64_t>(),
                 json.at("policy").get<std::string>(), json.at("version").get<int>()};
+  });
+}
+
+std::string to_text(const Watched& watched) { return sealed({{"file", watched.file}, {"sha256", watched.hash}}); }
+
+std::optional<Watched> watched_from(const std::string& text) {
+  return unseal<Watched>(text, [](const Json& json) {
+    return Watched{json.at("file").get<std::string>(), json.at("sha256").get<std::string>()};
   });
 }
 

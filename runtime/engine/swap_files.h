@@ -2,10 +2,13 @@
 // on any filesystem and over the end of either process.
 //
 //   swap/alive.json            who serves requests, with a number that grows while it does
-//   swap/requests/ID.json      a request; it goes once a resumed run would know of its outcome by itself
+//   swap/requests/ID.json      a request; who asked may take it back, until it is
+//   swap/requests/ID.taken     one that is carried out; it goes once a resumed run would know of its outcome by itself
 //   swap/answers/ID.json       its outcome
+//   swap/watched.json          the file that is followed, and the text of it that was taken up last
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -22,6 +25,8 @@ struct SwapFiles {
   std::filesystem::path alive() const { return folder / "alive.json"; }
   std::filesystem::path requests() const { return folder / "requests"; }
   std::filesystem::path request(const std::string& id) const { return requests() / (id + ".json"); }
+  std::filesystem::path taken(const std::string& id) const { return requests() / (id + ".taken"); }
+  std::filesystem::path watched() const { return folder / "watched.json"; }
   std::filesystem::path answer(const std::string& id) const { return folder / "answers" / (id + ".json"); }
 };
 
@@ -41,6 +46,14 @@ std::string to_text(const Beat& beat);
 std::optional<Beat> beat_from(const std::string& text);
 std::string host_name();
 
+// So that a change is noticed that was made while nobody looked.
+struct Watched {
+  std::string file;  // as it was named
+  std::string hash;  // SHA-256 of the text
+};
+std::string to_text(const Watched& watched);
+std::optional<Watched> watched_from(const std::string& text);
+
 // Names a request; sorts by the time of asking.
 std::string fresh_request_id();
 
@@ -48,8 +61,11 @@ std::string fresh_request_id();
 std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
-// them, or no answer came in time; the request is then taken back.
-Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds);
+// them, or no answer came in time; the request is then taken back, or where the run has it
+// already the error says so.
+// `interrupt`: once it is true no more is waited.
+Result<SwapReport> ask_for_swap(const std::filesystem::path& run, const SwapRequest& request, double seconds,
+                                const std::atomic<bool>* interrupt = nullptr);
 // What the run tells of itself; an error where nobody serves requests.
 Result<Beat> who_serves(const std::filesystem::path& run);
 

@@ -59,18 +59,48 @@ std::vector<Version*> LiveEngine::versions_in_use() const {
   return versions;
 }
 
-// The last to hold a version takes its counts along, those that are not 0: there may be many versions.
-void LiveEngine::retire(std::shared_ptr<Version> version) {
-  if (!version || version.use_count() > 1) return;
-  if (version->judge.counts().decisions() > 0) {
-    std::map<std::string, double> counts;
-    add_version_metrics(counts, *version, Zeros::LeftOut);
-    for (const auto& [name, value] : counts) {
-      if (value != 0) retired_[name] += value;
-    }
-    for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
+namespace {
+
+// Those that are not 0: there may be many versions.
+void add_left(std::map<std::string, double>& left, const Version& version) {
+  if (version.counts().decisions() == 0) return;
+  std::map<std::string, double> counts;
+  add_version_metrics(counts, version, Zeros::LeftOut);
+  for (const auto& [name, value] : counts) {
+    if (value != 0) left[name] += value;
   }
+}
+
+}  // namespace
+
+// The last to hold a version takes its counts along. Whoever else holds it may do so longer than the iteration lasts:
+// what is left that way is counted at its end.
+void LiveEngine::retire(std::shared_ptr<Version> version) {
+  if (!version) return;
+  const auto listed = std::find(left_.begin(), left_.end(), version);
+  const bool is_listed = listed != left_.end();
+  if (version.use_count() > (is_listed ? 2 : 1)) {
+    if (!is_listed) left_.push_back(std::move(version));
+    return;
+  }
+  if (is_listed) left_.erase(listed);
+  add_left(retired_, *version);
+  for (std::string& warning : version->judge.take_warnings()) messages_.push_back("warning: " + std::move(warning));
   release(std::move(version));
+}
+
+// What is told of versions that no part of the engine asks any more.
+std::map<std::string, double> LiveEngine::counts_left() const {
+  std::map<std::string, double> counts = retired_;
+  const std::vector<Version*> used = versions_in_use();
+  for (const std::shared_ptr<Version>& version : left_) {
+    if (std::find(used.begin(), used.end(), version.get()) == used.end()) add_left(counts, *version);
+  }
+  return counts;
+}
+
+void LiveEngine::release_left() {
+  for (std::shared_ptr<Version>& version : std::exchange(left_, {})) release(std::move(version));
 }
 
 // Code is freed without the lock.
@@ -91,6 +121,15 @@ std::vector<std::shared_ptr<Version>> LiveEngine::take_gone() {
 void LiveEngine::let_go(LiveGroup& group) {
   if (!group.version || group.version->points.has(lang::Point::Shape, lang::Subject::Group)) return;
   retire(std::exchange(group.version, nullptr));
+}
+
+// Groups of the canary that wait go on under the active version: no later process would know of theirs.
+void LiveEngine::leave_canary(std::shared_ptr<Version> next, SwapReport& report) {
+  for (const auto& [number, group] : groups_) {
+    if (deferred_ == 0 || !swaps_.canary) break;
+    if (group->deferred && group->version == swaps_.canary) adopt(*group, swaps_.current, report);
+  }
+  retire(std::exchange(swaps_.canary, std::move(next)));
 }
 
 // A group goes on under another version: its own state is carried over, what is kept of its actions is made from its log.
@@ -121,20 +160,14 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   if (!prepared.then) report.state = plan.changes();
   const bool same = same_frame(*swaps_.current, *prepared.version);
   if (same && !prepared.then) return std::nullopt;
-  auto store = prepared.then ? Result<StateStore>(StateStore(program)) : plan.carry(store_);
+  auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_);
   if (!store) return store.error();
-  if (prepared.then) {
-    auto then = read_snapshot(*prepared.then, {});
-    if (!then) return then.error();
-    if (then->policy_hash != prepared.version->hash()) return Error{"The state of then belongs to another policy.", "roll back with the state of now"};
-    store->restore(std::move(then->prompts), std::move(then->categories), std::move(then->run_state));
-  }
   store_ = *std::move(store);
   supply(program, settings_.inputs, store_);
   for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
-  ledger.restore(ledger_.accounts(), ledger_.conservation(), ledger_.begun());
+  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());
   ledger_ = std::move(ledger);
   return std::nullopt;
 }
@@ -161,12 +194,13 @@ void LiveEngine::keep_states() {
 
 std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
   // Within an iteration memory is what it was at its start.
-  auto state = snapshot_;
-  if (!in_iteration_) state = std::make_shared<const std::string>(make_snapshot());
+  if (!in_iteration_) head_ = std::make_shared<const HeadText>(make_head());
+  auto state = std::make_shared<const Snapshot>(snapshot());
   if (auto error = take_memory(prepared, report)) return error;
   const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);
-  report.version = next->number;
+  report.version = report.change = next->number;
+  remember(request.id);
   audit_.version(report.iteration, next->number, prepared.record);
   prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
@@ -184,8 +218,8 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   if (!in_iteration_) {
     enter(next);
     swaps_.since_barrier = true;
-    snapshot_ = std::make_shared<const std::string>(make_snapshot());
-    swaps_.saved = next->number;
+    head_ = std::make_shared<const HeadText>(make_head());
+    swaps_.saved = swaps_.next_number - 1;
   }
   retire(std::move(old));
   return std::nullopt;

@@ -1,5 +1,6 @@
 #include "runtime/engine/swap_mailbox.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace allot::engine {
@@ -43,10 +44,13 @@ void SwapMailbox::post(PostedSwap& swap) {
   waits_.store(true, std::memory_order_relaxed);
 }
 
-std::vector<PostedSwap*> SwapMailbox::take() {
+std::vector<PostedSwap*> SwapMailbox::take(const std::function<bool(const PostedSwap&)>& goes) {
   const std::lock_guard lock(mutex_);
-  waits_.store(false, std::memory_order_relaxed);
-  return std::exchange(posted_, {});
+  const auto rest = std::stable_partition(posted_.begin(), posted_.end(), [&](const PostedSwap* swap) { return !goes(*swap); });
+  const std::vector<PostedSwap*> taken(rest, posted_.end());
+  posted_.erase(rest, posted_.end());
+  waits_.store(!posted_.empty(), std::memory_order_relaxed);
+  return taken;
 }
 
 void SwapMailbox::finish(PostedSwap& swap) {

@@ -2,12 +2,13 @@
 //
 // A lock that many threads want again and again is rarely had by one that comes seldom (a mutex promises no turns). So
 // who asks for a swap takes what it needs from here, prepares all of it, and posts it; whoever holds the engine's lock
-// next carries it out between two events.
+// next (alone, or of what opens and closes groups) carries it out between two events.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,9 +45,10 @@ class SwapMailbox {
 
   // ---- the way in. `swap` must live until it is done.
   void post(PostedSwap& swap);
-  // Asked at every event, under the engine's lock.
+  // Asked at every event that does more than pass.
   bool waits() const { return waits_.load(std::memory_order_relaxed); }
-  std::vector<PostedSwap*> take();
+  // Those that go now; the others stay.
+  std::vector<PostedSwap*> take(const std::function<bool(const PostedSwap&)>& goes);
   void finish(PostedSwap& swap);
   // Who waits for one that is finished, or else for a while. After the engine's lock: who is woken may take this core.
   void wake() { changed_.notify_all(); }

@@ -20,7 +20,9 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
   std::map<std::string, std::string> parameters = given(*active.policy);
   if (request.back) {
     if (!active.before) {
-      return Error{"There is no version before the active one: this run was never swapped.", "`allot log RUN` tells of swaps"};
+      return Error{active.number == 0 ? "There is no version before the active one: this run was never swapped."
+                                      : "There is no version before the active one: every swap that is remembered was taken back.",
+                   "`allot log RUN --kind swap` tells of swaps; any of their files can be swapped in"};
     }
     if (!active.before->origin) {
       return Error{fmt::format("The text of the version before, {}, was not kept.", active.before->hash.substr(0, 12)),
@@ -42,11 +44,7 @@ Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& reques
 Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::string>& prompts) const {
   const lang::Program& program = policy.program();
   if (auto fits = check_points(program, policy.parameters(), settings_.turn_limit, settings_.host); !fits) return fits;
-  InputValues supplied;  // what the policy before asked for and this one does not is no mistake
-  for (const lang::State& state : program.states) {
-    const auto given = settings_.inputs.find(state.name);
-    if (state.input && given != settings_.inputs.end()) supplied.insert(*given);
-  }
+  const InputValues supplied = declared_inputs(program, settings_.inputs);
   if (auto fits = check_inputs(program, supplied); !fits) return fits;
   return check_inputs(program, supplied, prompts);
 }
@@ -72,23 +70,41 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
   prepared.version = std::make_shared<Version>(0, *std::move(policy));
   if (request.back) prepared.back_to = active.before->number;
   if (!request.back || *request.back == StateOf::Now) return prepared;
-  if (elsewhere_) prepared.then = elsewhere_->state(active.before->number);
-  if (active.before->state) prepared.then = active.before->state->snapshot;
-  if (prepared.then) return prepared;
-  if (settings_.run_folder.empty()) {
-    return Error{"The state of then was not kept.", "roll back with the state of now"};
-  }
-  auto state = kept_state(settings_.run_folder, active.before->number);
-  if (!state) return Error{state.error().what, "roll back with the state of now"};
-  prepared.then = std::make_shared<const std::string>(*std::move(state));
+  auto then = memory_of(*active.before, prepared.version->program());
+  if (!then) return Error{then.error().what, "roll back with the state of now"};
+  prepared.then = std::make_shared<StateStore>(*std::move(then));
   return prepared;
+}
+
+// What was remembered when a version was replaced.
+Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::Program& program) const {
+  const Error another{"The state of then belongs to another policy.", ""};
+  StateStore store(program);
+  if (replaced.state && replaced.state->snapshot) {
+    const Snapshot& then = *replaced.state->snapshot;
+    if (then.head->policy_hash != program.hash) return another;
+    if (!store.restore(StateRows(then.memory.prompts), StateRows(then.memory.categories), then.memory.run)) return another;
+    return store;
+  }
+  std::shared_ptr<const std::string> text;
+  if (elsewhere_) text = elsewhere_->state(replaced.number);
+  if (!text && settings_.run_folder.empty()) return Error{"The state of then was not kept.", ""};
+  if (!text) {
+    auto kept = kept_state(settings_.run_folder, replaced.number);
+    if (!kept) return kept.error();
+    text = std::make_shared<const std::string>(*std::move(kept));
+  }
+  auto read = read_snapshot(*text, {});
+  if (!read) return read.error();
+  if (read->policy_hash != program.hash || !read->give_memory(store)) return another;
+  return store;
 }
 
 // Into the run folder. By who asked for the swap, or else at the barrier.
 Result<void> LiveEngine::write_down(StateThen& state) const {
   if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
   if (settings_.run_folder.empty() || state.on_disk) return {};
-  auto kept = keep_state(settings_.run_folder, state.version, *state.snapshot);
+  auto kept = keep_state(settings_.run_folder, state.version, engine::write(*state.snapshot));
   state.on_disk = static_cast<bool>(kept);
   return kept;
 }

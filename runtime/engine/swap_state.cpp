@@ -187,7 +187,7 @@ Result<StateStore> StatePlan::carry(const StateStore& store) const {
   if (!categories) return categories.error();
   auto run = carry(store.run(), [](const State& state) { return state.scope == StateScope::Run; });
   if (!run) return Error{run.error().what + ".", run.error().help};
-  next.restore(*std::move(prompts), *std::move(categories), *std::move(run));
+  if (!next.restore(*prompts, *categories, *std::move(run))) return Error{"The states that were carried over do not fit", ""};
   return next;
 }
 

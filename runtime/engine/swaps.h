@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "runtime/engine/policy.h"
+#include "runtime/engine/state.h"
 #include "runtime/engine/swap.h"
 #include "runtime/engine/version.h"
 
 namespace allot::engine {
 
+struct Snapshot;
+
 // The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
 struct StateThen {
   int version = 0;  // that was replaced
-  std::shared_ptr<const std::string> snapshot;
+  std::shared_ptr<const Snapshot> snapshot;
   std::atomic<bool> on_disk = false;
 };
 
@@ -33,7 +36,7 @@ struct Replaced {
 struct ActivePolicy {
   std::shared_ptr<Policy> policy;            // null without one
   int number = 0;
-  int saved = 0;                             // what a resumed run would come back to
+  int saved = 0;                             // the latest change that a resumed run would know of
   bool has_canary = false;
   std::optional<Replaced> before;            // the latest
   std::shared_ptr<const std::vector<std::string>> prompts;  // offered in this iteration
@@ -42,7 +45,7 @@ struct ActivePolicy {
 // All of a swap that takes time.
 struct PreparedSwap {
   std::shared_ptr<Version> version;          // null: the canary is taken back
-  std::shared_ptr<const std::string> then;   // a snapshot whose memory comes with it
+  std::shared_ptr<StateStore> then;          // memory that comes with it
   int back_to = -1;                          // number of the replaced version that this is
   std::string record;                        // of the policy, for the journal; empty without one
   std::shared_ptr<StateThen> left;           // once it is carried out: the state as of now
@@ -59,7 +62,9 @@ struct Swaps {
   std::vector<Replaced> before;      // the latest last
   int next_number = 1;
   bool since_barrier = false;        // one was made that no barrier has written yet
-  int saved = 0;                     // number of `current` in the latest snapshot
+  int saved = 0;                     // the latest change (SwapReport) in the latest snapshot
+  static constexpr std::size_t most_remembered = 256;
+  std::vector<std::string> carried_out;  // ids of requests, the latest last
   int accepted = 0;                  // the latest ticket that was carried out or waits
   struct Waiting {
     SwapRequest request;
@@ -88,6 +93,7 @@ struct SavedVersions {
     std::map<std::string, std::string> parameters;
   };
   std::vector<Before> before;
+  std::vector<std::string> carried_out;
 };
 
 }  // namespace allot::engine

@@ -24,6 +24,16 @@ struct Tallies {
   std::int64_t points_without_handler = 0;  // `result`, `wave` and `finish` that came and nobody answered
 };
 
+// What is counted while other groups' events run beside this one: each group has its own, and the iteration gathers
+// them when it needs them.
+struct OwnTallies {
+  std::int64_t turns = 0, tokens = 0, calls = 0;
+  std::int64_t completed = 0, truncated = 0, unscored = 0, nonfinite = 0, points_without_handler = 0;
+  std::int64_t scored = 0, hits = 0;      // by the hit condition
+  std::optional<double> most_reward;      // of what it reads
+  double seconds = 0;                     // in policy and engine
+};
+
 struct RunTallies {
   std::int64_t scored = 0;
   std::int64_t hits = 0;

@@ -26,6 +26,20 @@ int longest_replay(const Version& version) {
   return static_cast<int>(std::clamp<std::int64_t>(longest, 0, 1 << 20));
 }
 
+// What is left of a budget is the only thing that turns of other groups change.
+bool reads_no_budget(const lang::Handler& handler) {
+  const auto of_budget = [](const lang::ReadKey& key) {
+    return key.fact == lang::Fact::BudgetTotal || key.fact == lang::Fact::BudgetSpent || key.fact == lang::Fact::BudgetLeft;
+  };
+  return std::none_of(handler.reads.begin(), handler.reads.end(), of_budget) &&
+         std::none_of(handler.columns.begin(), handler.columns.end(), of_budget);
+}
+
+bool only_remembers(const lang::Handler& handler) {
+  const auto remembers = [](const lang::Effect& effect) { return effect.kind == lang::EffectKind::Remember; };
+  return std::all_of(handler.effects.begin(), handler.effects.end(), remembers);
+}
+
 bool same(const lang::State& a, const lang::State& b) {
   return a.name == b.name && a.type == b.type && a.scope == b.scope && a.initial == b.initial && a.low == b.low &&
          a.high == b.high && a.decay == b.decay && a.input == b.input;
@@ -74,6 +88,19 @@ Version::Version(int number, std::shared_ptr<Policy> of)
     : number(number), policy(std::move(of)), judge(policy, number), points(policy->program(), policy->parameters()),
       demands(Demands::of(policy->program())), plan(StatisticsPlan::of(policy->program(), policy->parameters())) {
   replay_age = longest_replay(*this);
+  for (const lang::Handler& handler : program().handlers) own_group.push_back(reads_no_budget(handler) && only_remembers(handler));
+  own_hit = !program().hit || reads_no_budget(*program().hit);
+}
+
+JudgeCounts Version::counts() const {
+  JudgeCounts all = judge.counts();
+  beside.add_to(all);
+  return all;
+}
+
+void Version::reset_counts() {
+  judge.reset_counts();
+  beside.reset_counts();
 }
 
 void Version::become(int place) {

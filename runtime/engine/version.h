@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/engine/judge.h"
+#include "runtime/engine/judges.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/policy.h"
 
@@ -20,13 +21,20 @@ struct Version {
 
   const lang::Program& program() const { return policy->program(); }
   const std::string& hash() const { return policy->program().hash; }
+  // Of all its judges.
+  JudgeCounts counts() const;
+  void reset_counts();
 
   int number = 0;  // 0: what the run began with; counts on over the whole run
   std::shared_ptr<Policy> policy;
-  Judge judge;
+  Judge judge;    // for who has the whole engine
+  Judges beside;  // … and for questions about one group, asked beside those about others
   Points points;
   Demands demands;
   StatisticsPlan plan;
+  // By handler: it looks at nothing that another group's turns change, and does nothing but remember; `hit`: … looks at.
+  std::vector<bool> own_group;
+  bool own_hit = true;
   int replay_age = 0;  // the oldest age that `replay` may ask for, where that is a number or a parameter
 };
 

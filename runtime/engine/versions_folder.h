@@ -7,6 +7,7 @@
 
 #include "common/result.h"
 #include "runtime/engine/policy.h"
+#include "runtime/engine/swaps.h"
 
 namespace allot::engine {
 
@@ -23,7 +24,7 @@ class KeptVersions {
  public:
   virtual ~KeptVersions() = default;
   virtual Result<std::shared_ptr<Policy>> policy(int number, const std::string& hash) = 0;
-  virtual void keep_state(int number, std::shared_ptr<const std::string> snapshot) = 0;
+  virtual void keep_state(int number, std::shared_ptr<const Snapshot> snapshot) = 0;
   virtual std::shared_ptr<const std::string> state(int number) const = 0;  // null where none was kept
 };
 

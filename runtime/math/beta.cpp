@@ -15,7 +15,7 @@ double rising_ratio(double x, double y, int n) {
 }  // namespace
 
 double mean(const Beta& belief) noexcept {
-  return belief.a / (belief.a + belief.b);
+  return 0.5 * belief.a / (0.5 * belief.a + 0.5 * belief.b);  // a + b may be beyond the largest number
 }
 
 double variance(const Beta& belief) noexcept {

@@ -150,6 +150,8 @@ Result<std::vector<Signer>> signers(std::string_view listing, std::string_view s
       return Error{fmt::format("the signature by {} does not fit its list of files", text),
                    "the package was changed after it was signed, or the signature is of another one"};
     }
+    const auto again = [&](const Signer& each) { return each.key == text; };
+    if (std::any_of(found.begin(), found.end(), again)) continue;  // a line that stands there twice is one signature
     const auto it = std::find_if(keys.begin(), keys.end(), [&](const Key& each) { return each.text == text; });
     found.push_back({text, it == keys.end() ? "" : it->name});
   }

@@ -12,12 +12,15 @@
 #include <string>
 #include <variant>
 
+#include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
 #include "runtime/python/decider.h"
 #include "runtime/python/errors.h"
 #include "runtime/python/largest_group.h"
 #include "runtime/python/remote.h"
+#include "runtime/python/shaping.h"
+#include "runtime/python/swapping.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,7 +58,8 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
                                     std::uint64_t seed, int slots, int group_size, int turn_limit, int tokens_per_turn,
                                     const std::string& run_folder, bool shadow, double holdout,
                                     std::optional<double> pause_below, bool stop_on_fault, bool has_raw_reward,
-                                    bool native, const std::map<std::string, GivenInput>& inputs) {
+                                    bool native, const std::map<std::string, GivenInput>& inputs,
+                                    const std::vector<std::string>& can) {
   Settings settings;
   settings.policy = policy;
   settings.parameters = parameters;
@@ -72,6 +76,7 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.has_raw_reward = has_raw_reward;
   settings.native = native;
   settings.inputs = input_values(inputs);
+  settings.host = unwrap(abilities_from(can));
   const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
 }
@@ -112,6 +117,9 @@ void bind_orders(nb::module_& module) {
       .def_ro("round", &GroupResult::round, "1 for the first group of its slot, 2 for the first refill, …")
       .def_ro("subset", &GroupResult::subset, "Samples to train on, ascending; empty unless trained.")
       .def_ro("flat", &GroupResult::flat, "At least two scored rewards, and no spread among them.")
+      .def_ro("rewards", &GroupResult::rewards, "By sample, as trained on: what `score` made of them; None is unscored.")
+      .def_ro("iterations", &GroupResult::iterations, "By sample: in which it was started, so under which weights.")
+      .def_ro("policy", &GroupResult::policy, "Hash of the version that decided; empty without a policy.")
       .def_ro("reason", &GroupResult::reason, "What the rule said after `because`; may be empty.")
       .def_ro("rule", &GroupResult::rule, "\"file:line\" of the rule that decided; empty for the default.")
       .def_prop_ro("fate", [](const GroupResult& group) { return fate_word(group.fate); },
@@ -129,11 +137,14 @@ void bind_orders(nb::module_& module) {
       .def_ro("hold", &Orders::hold, "Rollouts that take no turn until they are released.")
       .def_ro("release", &Orders::release)
       .def_ro("closed", &Orders::closed, "Groups that ended.")
+      .def_ro("deferred", &Orders::deferred,
+              "Groups that wait: keep their rollouts; when one goes on, `start` names it again.")
       .def_ro("batch_closed", &Orders::batch_closed, "Nothing is outstanding: train, then call end_iteration().");
   nb::class_<IterationReport>(module, "IterationReport", "What an iteration gave to train on.")
       .def_ro("iteration", &IterationReport::iteration)
       .def_ro("rounds", &IterationReport::rounds, "Fills of the batch, the first included.")
       .def_ro("trained", &IterationReport::trained, "Groups to train on, in slot order.")
+      .def_ro("replayed", &IterationReport::replayed, "Earlier groups to train on once more, beside them.")
       .def_ro("skip_update", &IterationReport::skip_update, "Take no optimiser step.")
       .def_ro("aborted", &IterationReport::aborted, "The policy ends the run; `message` says why.")
       .def_ro("message", &IterationReport::message, "One line for each thing a person should know.")
@@ -177,13 +188,17 @@ void bind_engine(nb::module_& module) {
                      "stop_on_fault: a fault in the policy ends the run; else the point's default is taken.\n"
                      "has_raw_reward: ended() will tell what the environment gave, where that is not the reward.\n"
                      "native: compile the policy in the background; it decides the same without.\n"
-                     "inputs: what the policy's `input`s are, by name: a number, or {prompt or category: number or None}.\n\n"
+                     "inputs: what the policy's `input`s are, by name: a number, or {prompt or category: number or None}.\n"
+                     "can: what your loop does beside starting, stopping and training, in words: \"defers\" (keeps the rollouts\n"
+                     "of `deferred` groups), \"scores\" (trains on GroupResult.rewards), \"shapes\" (asks shape_group() and shape()),\n"
+                     "\"replays\" (trains on IterationReport.replayed), \"losses\" (asks token_loss()). A policy that asks for more\n"
+                     "is refused.\n\n"
                      "Raises allot.Error, from every method: what happened, where, what to do next.");
   engine_class.def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
            "has_raw_reward"_a = false, "native"_a = true,
-           "inputs"_a = std::map<std::string, GivenInput>{})
+           "inputs"_a = std::map<std::string, GivenInput>{}, "can"_a = std::vector<std::string>{})
       .def("begin_iteration",
            [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
              const nb::gil_scoped_release release;
@@ -227,6 +242,8 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("seconds_spent", &Engine::seconds_spent, Unlocked(), "In policy and engine, since the engine was made.")
       .def_prop_ro("policy_name", &Engine::policy_name, Unlocked())
       .def_prop_ro("policy_hash", &Engine::policy_hash, Unlocked(), "SHA-256 of the source, hexadecimal; empty without a policy.");
+  allot::python::bind_shaping(module, engine_class);
+  allot::python::bind_swapping(module, engine_class);
   allot::python::bind_remote(module, engine_class);
 }
 

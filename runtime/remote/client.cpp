@@ -143,6 +143,8 @@ Result<Orders> Client::report(RolloutRef rollout, const EventLog& log) {
 }
 
 Result<Orders> Client::turn(RolloutRef rollout, const engine::Turn& turn) {
+  // Here, since the server would end the connection over it, and all that is driven by this client with it.
+  if (auto possible = engine::check_turn(rollout, turn); !possible) return possible.error();
   EventLog log;
   log.turn(rollout, turn, true, std::nullopt);
   return report(rollout, log);
@@ -310,8 +312,8 @@ int Client::replay_age() const {
 int Client::active_version() const {
   return about().active_version;
 }
-int Client::saved_version() const {
-  return about().saved_version;
+int Client::saved_change() const {
+  return about().saved_change;
 }
 double Client::seconds_spent() const {
   return about().seconds_spent;

@@ -73,7 +73,8 @@ class Client final : public engine::Engine {
   bool shapes_micro_batches() const override;
   int replay_age() const override;
   int active_version() const override;
-  int saved_version() const override;
+  int saved_change() const override;
+  bool carried_out(const std::string&) const override { return false; }
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;

@@ -212,7 +212,7 @@ engine::IterationReport read_report(const Json& json) {
 void put_about(JsonText& text, const About& about) {
   text.begin_array().value(about.policy_name).value(about.policy_hash).value(about.gram).value(about.embeddings);
   text.value(about.shapes_groups).value(about.shapes_micro_batches).value(about.replay_age).value(about.active_version);
-  text.value(about.saved_version).value(about.seconds_spent).end_array();
+  text.value(about.saved_change).value(about.seconds_spent).end_array();
 }
 
 About read_about(const Json& json) {
@@ -225,7 +225,7 @@ About read_about(const Json& json) {
   about.shapes_micro_batches = json.at(5).get<bool>();
   about.replay_age = whole(json.at(6));
   about.active_version = whole(json.at(7));
-  about.saved_version = whole(json.at(8));
+  about.saved_change = whole(json.at(8));
   about.seconds_spent = json.at(9).get<double>();
   return about;
 }

@@ -60,7 +60,7 @@ struct Welcome {
 struct About {
   std::string policy_name, policy_hash;
   bool gram = false, embeddings = false, shapes_groups = false, shapes_micro_batches = false;
-  int replay_age = 0, active_version = 0, saved_version = 0;
+  int replay_age = 0, active_version = 0, saved_change = 0;
   double seconds_spent = 0;
 };
 

@@ -55,7 +55,7 @@ Answer Switchboard::carry_out(int client, const Request& request) {
     case Ask::About:
       answer.about = About{engine_.policy_name(),      engine_.policy_hash(),    engine_.wants_gram(),
                            engine_.wants_embeddings(), engine_.shapes_groups(),  engine_.shapes_micro_batches(),
-                           engine_.replay_age(),       engine_.active_version(), engine_.saved_version(),
+                           engine_.replay_age(),       engine_.active_version(), engine_.saved_change(),
                            engine_.seconds_spent()};
       break;
     case Ask::Seen:

@@ -1,12 +1,27 @@
 #include "runtime/replay/plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 namespace allot::replay {
 
-std::string fate_words(const Outcome& outcome) {
+namespace {
+
+// "stop where [1, 2] at turn 4, " for each turn at which some were.
+std::string cut_words(const Outcome& outcome) {
+  std::map<int, std::string> by_turn;
+  for (const auto& [sample, turn] : outcome.stopped_samples) {
+    std::string& samples = by_turn[turn];
+    samples += fmt::format("{}{}", samples.empty() ? "" : ", ", sample);
+  }
+  std::string text;
+  for (const auto& [turn, samples] : by_turn) text += fmt::format("stop where [{}] at turn {}, ", samples, turn);
+  return text;
+}
+
+std::string group_words(const Outcome& outcome) {
   if (outcome.stopped) {
     return fmt::format("stop at turn {}{}{}", outcome.turn, outcome.dropped ? ", drop" : "", outcome.late ? " (late)" : "");
   }
@@ -16,6 +31,10 @@ std::string fate_words(const Outcome& outcome) {
   for (const int sample : *outcome.subset) samples += fmt::format("{}{}", samples.empty() ? "" : ", ", sample);
   return fmt::format("train [{}]", samples);
 }
+
+}  // namespace
+
+std::string fate_words(const Outcome& outcome) { return cut_words(outcome) + group_words(outcome); }
 
 Plan compare(const Report& before, const Report& after) {
   Plan plan;

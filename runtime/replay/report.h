@@ -1,6 +1,7 @@
 // What a back-test found: how often the policy stopped a group, and how often that group was flat.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct Outcome {
   int turn = 0;                // at which it was stopped, else last asked; 0: never asked
   bool asked = false;
   bool stopped = false;        // a `turn` point answered `stop`
+  std::map<int, int> stopped_samples;  // those that `stop where` ended: the turn after which each was over
   bool dropped = false;        // by `turn` or `finish`
   std::optional<std::vector<int>> subset;  // samples of `train SUBSET`, ascending
   bool late = false;           // stopped when no rollout was alive any more: nothing could be saved

@@ -29,83 +29,138 @@ std::optional<Status> status_named(std::string_view word) {
   return std::nullopt;
 }
 
-// Absent and null are the same.
-std::optional<ondemand::value> member(ondemand::object& object, std::string_view key) {
-  ondemand::value value;
-  if (object.find_field_unordered(key).get(value) != simdjson::SUCCESS) return std::nullopt;
-  if (value.is_null()) return std::nullopt;
-  return value;
+constexpr std::int64_t most_count = 1'000'000'000;
+constexpr std::int64_t most_tokens = 1'000'000'000'000'000;
+
+// The fields of one JSON object, by name. Absent and null are the same; of what does not fit its field the first is kept.
+class Fields {
+ public:
+  Fields(ondemand::object& object, ReadReport& report, std::string of = {}) : object_(object), report_(report), of_(std::move(of)) {}
+
+  const std::optional<Wrong>& wrong() const { return wrong_; }
+
+  std::optional<ondemand::value> find(std::string_view key) {
+    ondemand::value value;
+    if (object_.find_field_unordered(key).get(value) != simdjson::SUCCESS) return std::nullopt;
+    if (value.is_null()) return std::nullopt;
+    return value;
+  }
+
+  std::optional<std::string> text(std::string_view key) {
+    auto value = find(key);
+    if (!value) return std::nullopt;
+    std::string_view read;
+    if (value->get_string().get(read) == simdjson::SUCCESS) return std::string(read);
+    return refuse(key, "no text"), std::nullopt;
+  }
+
+  // A number, or a text that holds one. NaN counts as absent.
+  std::optional<double> number(std::string_view key) {
+    auto value = find(key);
+    if (!value) return std::nullopt;
+    double read = 0;
+    if (value->get_double().get(read) == simdjson::SUCCESS) return read;
+    std::string_view written;
+    if (value->get_string().get(written) != simdjson::SUCCESS) return refuse(key, "no number"), std::nullopt;
+    const auto [end, failure] = std::from_chars(written.data(), written.data() + written.size(), read);
+    if (failure != std::errc() || end != written.data() + written.size()) return refuse(key, "no number"), std::nullopt;
+    ++report_.numbers_as_texts;
+    return std::isnan(read) ? std::nullopt : std::optional(read);
+  }
+
+  std::optional<std::int64_t> count(std::string_view key, std::int64_t most = most_count) {
+    const auto value = number(key);
+    if (!value) return std::nullopt;
+    if (*value >= 0 && *value <= static_cast<double>(most) && *value == std::floor(*value)) return static_cast<std::int64_t>(*value);
+    return refuse(key, fmt::format("no whole number in 0..{}", most)), std::nullopt;
+  }
+
+  std::optional<bool> truth(std::string_view key) {
+    auto value = find(key);
+    if (!value) return std::nullopt;
+    bool read = false;
+    if (value->get_bool().get(read) == simdjson::SUCCESS) return read;
+    return refuse(key, "neither true nor false"), std::nullopt;
+  }
+
+  void refuse(std::string_view key, std::string_view what) {
+    if (!wrong_) wrong_ = Wrong{fmt::format("{}the field \"{}\" is {}", of_, key, what)};
+  }
+  void miss(std::string_view key) {
+    if (!wrong_) wrong_ = Wrong{fmt::format("{}no field \"{}\"", of_, key)};
+  }
+
+ private:
+  ondemand::object& object_;
+  ReadReport& report_;
+  std::string of_;  // "turn 3: "
+  std::optional<Wrong> wrong_;
+};
+
+Result<engine::Turn> read_turn(ondemand::object& object, std::size_t index, ReadReport& report) {
+  Fields fields(object, report, fmt::format("turn {}: ", index));
+  engine::Turn turn;
+  turn.valid = fields.truth("valid").value_or(true);
+  const std::optional<std::string> action = fields.text("action");
+  report.turns_without_action += !action && turn.valid;
+  turn.action = action && !action->empty() && turn.valid ? *action : "invalid";
+  turn.observation = fields.text("obs").value_or("");
+  const auto tokens = fields.count("n_gen_tokens");
+  report.turns_without_tokens += !tokens;
+  turn.tokens = static_cast<int>(tokens.value_or(0));
+  turn.calls = fields.find("tool") ? 1 : 0;
+  if (fields.wrong()) return Error{fields.wrong()->what, ""};
+  return turn;
 }
 
-std::string text(ondemand::object& object, std::string_view key) {
-  auto value = member(object, key);
-  std::string_view read;
-  if (!value || value->get_string().get(read) != simdjson::SUCCESS) return {};
-  return std::string(read);
-}
-
-// A number, or a string that holds one. NaN counts as absent.
-std::optional<double> number(ondemand::object& object, std::string_view key) {
-  auto value = member(object, key);
-  if (!value) return std::nullopt;
-  double read = 0;
-  if (value->get_double().get(read) == simdjson::SUCCESS) return read;
-  std::string_view written;
-  if (value->get_string().get(written) != simdjson::SUCCESS) return std::nullopt;
-  const auto [end, failure] = std::from_chars(written.data(), written.data() + written.size(), read);
-  if (failure != std::errc() || end != written.data() + written.size() || std::isnan(read)) return std::nullopt;
-  return read;
-}
-
-std::optional<std::int64_t> count(ondemand::object& object, std::string_view key) {
-  const auto value = number(object, key);
-  if (!value || *value < 0 || *value > 1e15) return std::nullopt;
-  return static_cast<std::int64_t>(*value);
-}
-
-bool read_turns(ondemand::object& object, std::vector<engine::Turn>& turns) {
+// None: the log does not tell of turns.
+Result<std::optional<std::vector<engine::Turn>>> read_turns(Fields& fields, ReadReport& report) {
+  using Turns = std::optional<std::vector<engine::Turn>>;
+  auto value = fields.find("turns");
+  if (!value) return Turns();
+  const Error no_list{"the field \"turns\" is no list of objects", ""};
   ondemand::array list;
-  if (object.find_field_unordered("turns").get_array().get(list) != simdjson::SUCCESS) return false;
+  if (value->get_array().get(list) != simdjson::SUCCESS) return no_list;
+  std::vector<engine::Turn> turns;
   for (auto element : list) {
     ondemand::object entry;
-    if (element.get_object().get(entry) != simdjson::SUCCESS) return false;
-    engine::Turn turn;
-    auto valid = member(entry, "valid");
-    bool truth = true;
-    if (valid && valid->get_bool().get(truth) == simdjson::SUCCESS) turn.valid = truth;
-    turn.action = text(entry, "action");
-    if (turn.action.empty() || !turn.valid) turn.action = "invalid";
-    turn.observation = text(entry, "obs");
-    turn.tokens = static_cast<int>(std::min<std::int64_t>(count(entry, "n_gen_tokens").value_or(0), 1 << 30));
-    auto tool = member(entry, "tool");
-    turn.calls = tool ? 1 : 0;
-    turns.push_back(std::move(turn));
+    if (element.get_object().get(entry) != simdjson::SUCCESS) return no_list;
+    auto turn = read_turn(entry, turns.size(), report);
+    if (!turn) return turn.error();
+    turns.push_back(*std::move(turn));
   }
-  return true;
+  return Turns(std::move(turns));
 }
 
-std::optional<Wrong> read_object(ondemand::object& object, LoggedRollout& rollout, bool& with_turns) {
-  const std::string schema = text(object, "schema");
-  if (schema != "rollout/1") {
-    return Wrong{schema.empty() ? "no field \"schema\""
-                                : fmt::format("the schema is \"{}\", not \"rollout/1\"", schema)};
-  }
-  rollout.group = text(object, "group_id");
-  if (rollout.group.empty()) return Wrong{"no field \"group_id\""};
-  const auto sample = count(object, "sample_id");
-  if (!sample) return Wrong{"no field \"sample_id\""};
+std::optional<Wrong> read_object(ondemand::object& object, LoggedRollout& rollout, ReadReport& report) {
+  Fields fields(object, report);
+  const auto schema = fields.text("schema");
+  if (!schema) fields.miss("schema");
+  if (schema && *schema != "rollout/1") return Wrong{fmt::format("the schema is \"{}\", not \"rollout/1\"", *schema)};
+  const auto group = fields.text("group_id");
+  if (!group || group->empty()) fields.miss("group_id");
+  const auto sample = fields.count("sample_id");
+  if (!sample) fields.miss("sample_id");
+  const auto status = fields.text("status");
+  if (!status) fields.miss("status");
+  if (fields.wrong()) return fields.wrong();
+  rollout.group = *group;
   rollout.sample = *sample;
-  rollout.prompt = text(object, "prompt_id");
-  rollout.step = count(object, "step").value_or(0);
-  rollout.planned = count(object, "planned");
-  rollout.tokens = count(object, "n_gen_tokens");
-  const std::string status = text(object, "status");
-  const auto known = status_named(status);
-  if (!known) return Wrong{fmt::format("the status \"{}\" is none of rollout/1", status)};
+  const auto known = status_named(*status);
+  if (!known) return Wrong{fmt::format("the status \"{}\" is none of rollout/1", *status)};
   rollout.status = *known;
-  rollout.reward = number(object, "reward");
+  rollout.prompt = fields.text("prompt_id").value_or("");
+  rollout.step = fields.count("step").value_or(0);
+  rollout.planned = fields.count("planned");
+  rollout.tokens = fields.count("n_gen_tokens", most_tokens);
+  (void)fields.count("n_turns");
+  rollout.reward = fields.number("reward");
   if (rollout.reward && std::isinf(*rollout.reward)) return Wrong{"the reward is infinite"};
-  with_turns = read_turns(object, rollout.turns);
+  if (fields.wrong()) return fields.wrong();
+  auto turns = read_turns(fields, report);
+  if (!turns) return Wrong{turns.error().what};
+  report.without_turns += !*turns;
+  if (*turns) rollout.turns = *std::move(*turns);
   return std::nullopt;
 }
 
@@ -133,19 +188,19 @@ Result<ReadReport> read_rollouts(const std::filesystem::path& file,
     ondemand::document document;
     ondemand::object object;
     LoggedRollout rollout;
-    bool with_turns = false;
+    ReadReport told = report;
     const bool is_object = parser.iterate(padded).get(document) == simdjson::SUCCESS &&
                            document.get_object().get(object) == simdjson::SUCCESS;
     std::optional<Wrong> problem =
-        is_object ? read_object(object, rollout, with_turns) : Wrong{"this is no JSON object"};
+        is_object ? read_object(object, rollout, told) : Wrong{"this is no JSON object"};
     if ((problem || !line.ends_with("}")) && ended) {  // cut short when the run was killed
       ++report.cut_lines;
       break;
     }
     if (problem) return wrong(problem->what);
     rollout.line = number;
+    report = told;
     ++report.rollouts;
-    report.without_turns += !with_turns;
     if (auto used = use(std::move(rollout)); !used) return wrong(used.error().what);
   }
   return report;

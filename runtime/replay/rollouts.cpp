@@ -1,6 +1,7 @@
 #include "runtime/replay/rollouts.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -97,9 +98,14 @@ class Replay {
     return static_cast<int>(rollout.turns.size()) <= turn && rollout.status != Status::Stopped;
   }
 
+  // By the policy: what was stopped when it was logged counts as running on.
+  static bool stopped(const LiveGroup& group, std::size_t sample) {
+    return group.log.rollouts[sample].status == Status::Stopped;
+  }
+
   void take_turn(LiveGroup& group, const std::vector<const LoggedRollout*>& rollouts, int turn) const {
     for (std::size_t i = 0; i < rollouts.size(); ++i) {
-      if (static_cast<int>(rollouts[i]->turns.size()) < turn) continue;
+      if (static_cast<int>(rollouts[i]->turns.size()) < turn || stopped(group, i)) continue;
       const int sample = static_cast<int>(i);
       engine::Turn step = rollouts[i]->turns[static_cast<std::size_t>(turn - 1)];
       step.last = ends_with(*rollouts[i], turn);
@@ -135,14 +141,17 @@ class Replay {
       ask_turn(group, turn, outcome);
       if (!outcome.stopped) end(group, rollouts, turn);
     }
-    // `turn N` beyond the longest rollout comes late: no rollout is alive, but the gate can be asked all the same.
+    // `turn N` beyond the longest rollout comes late: no rollout is alive, but the gate can be asked all the same. Turns
+    // that a verdict cut short say nothing of turn N.
     for (const int handler : points_.turn_handlers()) {
-      if (!outcome.stopped && can_ask(handler) && points_.number(handler) > most)
+      if (!cut(outcome) && can_ask(handler) && points_.number(handler) > most)
         ask(handler, group, points_.number(handler), outcome);
     }
     if (!outcome.stopped) ask_finish(group, rollouts, most, outcome);
     tell(rollouts, outcome);
   }
+
+  static bool cut(const Outcome& outcome) { return outcome.stopped || !outcome.stopped_samples.empty(); }
 
   bool can_ask(int handler) const {
     return handler != engine::no_handler && asks_after_turns(program_->handlers[static_cast<std::size_t>(handler)]);
@@ -152,7 +161,7 @@ class Replay {
     const int handler = points_.find(Point::Turn, turn);
     if (!can_ask(handler)) return;
     const bool live = group.log.least_live_turns().has_value();
-    if (live || points_.numbered(handler)) ask(handler, group, turn, outcome);
+    if (live || (points_.numbered(handler) && !cut(outcome))) ask(handler, group, turn, outcome);
   }
 
   void ask(int handler, LiveGroup& group, int turn, Outcome& outcome) {
@@ -164,14 +173,28 @@ class Replay {
     keep(decision, outcome);
     outcome.stopped = decision.verdict.rollouts == lang::RolloutsField::Stop;
     outcome.late = outcome.stopped && !live;
+    if (decision.verdict.rollouts == lang::RolloutsField::StopWhere) stop_where(decision.verdict.stopped, group, turn, outcome);
+  }
+
+  static void stop_where(const std::vector<int>& samples, LiveGroup& group, int turn, Outcome& outcome) {
+    for (const int sample : samples) {
+      const auto at = static_cast<std::size_t>(sample);
+      if (at >= group.log.rollouts.size() || !group.log.rollouts[at].live()) continue;
+      group.log.rollouts[at].status = Status::Stopped;
+      group.kept.ended(sample);
+      outcome.stopped_samples.emplace(sample, turn);
+    }
   }
 
   void ask_finish(LiveGroup& group, const std::vector<const LoggedRollout*>& rollouts, int most, Outcome& outcome) {
     const int handler = points_.find(Point::Finish);
-    const bool over = std::all_of(rollouts.begin(), rollouts.end(),
-                                  [](const LoggedRollout* rollout) { return rollout->status != Status::Stopped; });
+    bool over = true;
+    for (std::size_t i = 0; i < rollouts.size(); ++i) {
+      over = over && (rollouts[i]->status != Status::Stopped || stopped(group, i));
+    }
     if (handler == engine::no_handler || outcome.dropped || !over) return;
     end(group, rollouts, most);
+    group.log.wave = 1;  // the whole group as it was logged
     keep(judge_.ask(handler, group, most, run_facts(), store_, engine::Effects::Keep), outcome);
   }
 
@@ -186,13 +209,18 @@ class Replay {
   // How the group really ended, and what the stop would have spared.
   void tell(const std::vector<const LoggedRollout*>& rollouts, Outcome& outcome) {
     engine::GroupLog scored;
-    for (const LoggedRollout* rollout : rollouts) {
+    for (std::size_t sample = 0; sample < rollouts.size(); ++sample) {
+      const LoggedRollout* const rollout = rollouts[sample];
+      const auto cut = outcome.stopped_samples.find(static_cast<int>(sample));
+      const int last = cut != outcome.stopped_samples.end() ? cut->second
+                       : outcome.stopped                    ? outcome.turn
+                                                            : std::numeric_limits<int>::max();
       scored.rollouts.emplace_back().reward = rollout->reward;
       unfinished_ += rollout->status == Status::Stopped;
       std::int64_t told = 0, saved = 0;
       for (std::size_t i = 0; i < rollout->turns.size(); ++i) {
         told += rollout->turns[i].tokens;
-        const bool after = outcome.stopped && static_cast<int>(i) >= outcome.turn;
+        const bool after = static_cast<int>(i) >= last;
         saved += after ? rollout->turns[i].tokens : 0;
         outcome.turns_saved += after;
       }
@@ -212,12 +240,15 @@ class Replay {
     const bool remembers = std::any_of(program_->states.begin(), program_->states.end(),
                                        [](const lang::State& state) { return state.scope != lang::StateScope::Group; });
     if (remembers) notes.push_back("state per prompt and per run stays at its initial value");
-    const auto counted = [&](int count, std::string_view what) {
+    const auto counted = [&](std::int64_t count, std::string_view what) {
       if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
     };
     counted(unfinished_, "rollouts were stopped when they were logged: what they would have become is not known");
     counted(ragged_, "groups have fewer rollouts than planned");
     counted(read.without_turns, "rollouts have no turns: no gate can see them");
+    counted(read.turns_without_action, "turns have no `action`: they count as invalid");
+    counted(read.turns_without_tokens, "turns have no `n_gen_tokens`: they count as 0 tokens");
+    counted(read.numbers_as_texts, "numbers stand in the log as texts");
     counted(read.cut_lines, "line was cut short at the end of the file and is left out");
   }
 

@@ -123,6 +123,13 @@ class Table {
     for (const auto& [turn, index] : schedule_) {
       const Handler& handler = program_.handlers[static_cast<std::size_t>(index)];
       const std::string who = fmt::format("`on {}` at turn {}", handler.text, turn);
+      const bool some = std::any_of(handler.rules.begin(), handler.rules.end(), [](const lang::Rule& rule) {
+        return rule.verdict.rollouts == lang::RolloutsField::StopWhere;
+      });
+      if (some) {
+        return Error{fmt::format("{} stops some of the rollouts, and a table of statistics has no rollouts", who),
+                     "back-test it on logged rollouts: --rollouts FILE.jsonl"};
+      }
       if (!handler.columns.empty()) {
         return Error{fmt::format("{} reads {} of every rollout, and a table of statistics has no rollouts", who,
                                  handler.columns.front().text),

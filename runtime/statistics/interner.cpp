@@ -45,6 +45,15 @@ int Interner::size() const {
   return static_cast<int>(ends_.size());
 }
 
+// The youngest is alone at the end of its probes: nothing was placed after it, whether the table grew since or not.
+void Interner::forget_from(int size) {
+  while (this->size() > size) {
+    table_[place_of(text(this->size() - 1))] = empty;
+    ends_.pop_back();
+  }
+  bytes_.resize(ends_.back());
+}
+
 // Where `text` is, or where it belongs: linear probing, at most half of the places are taken.
 std::size_t Interner::place_of(std::string_view text) const {
   const std::size_t mask = table_.size() - 1;

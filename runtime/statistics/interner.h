@@ -18,6 +18,8 @@ class Interner {
   // The symbol of `text`, a new one where it was not seen before. "invalid" is invalid_symbol; no text is end_symbol.
   Symbol intern(std::string_view text);
   std::optional<Symbol> find(std::string_view text) const;
+  // Forgets the symbols from `size` on, as if their texts had never been seen.
+  void forget_from(int size);
   // The text of a symbol that this interner gave out; "END" for end_symbol. Valid until the next intern().
   std::string_view text(Symbol symbol) const;
   int size() const;  // symbols given out, the two reserved ones included

@@ -3,10 +3,12 @@
 //   config.json, model.safetensors, tokenizer.json   the model, in the usual form: other tools read these
 //   optimizer.safetensors                            AdamW's moments
 //   training.json                                    iteration, optimiser steps, counters, the driver's own record
+//   and what the driver adds
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -24,9 +26,10 @@ struct TrainingState {
 };
 
 // Written to a temporary name beside `folder` and moved into its place: an interrupted or failed write leaves the old
-// checkpoint as it was.
+// checkpoint as it was. `add` puts more into the folder, under whatever name it has then.
+using AddToCheckpoint = std::function<Result<void>(const std::filesystem::path& folder)>;
 Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer& trainer, const Tokenizer& tokenizer,
-                              const TrainingState& state);
+                              const TrainingState& state, const AddToCheckpoint& add = {});
 
 struct Checkpoint {
   Model model;

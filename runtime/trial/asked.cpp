@@ -20,6 +20,7 @@ std::vector<std::string> names_of(const lang::ReadKey& key, const std::string& k
   const Fact fact = key.fact;
   if (fact == Fact::Draw) return {"draw_" + (key.arguments.empty() ? "" : key.arguments.front().word)};
   std::vector<std::string> names{std::string(lang::row(fact).name)};
+  if (fact == Fact::RawReward) names.emplace_back(lang::row(Fact::Reward).name);  // the same where nothing else is said
   for (const lang::FactRow& row : lang::fact_rows()) {
     const bool of_kind = (kind == "micro_batch") == (row.subject == lang::Subject::MicroBatch);
     if (row.type.vector() && of_kind && lang::element_of(row.fact) == fact) names.emplace_back(row.name);
@@ -103,7 +104,8 @@ Result<Cell> Asked::cell(const Value& value, const lang::Type& type, const std::
 Result<void> Asked::read(const lang::ReadKey& key, const Fields& fields, const engine::RunFacts& run) {
   const lang::FactRow& row = lang::row(key.fact);
   const std::string name = key.fact == Fact::Draw ? names_of(key, "").front() : std::string(row.name);
-  if (const Value* const given = find(fields, {name}, false); given && !name.empty()) {
+  const std::vector<std::string> names = key.fact == Fact::RawReward ? names_of(key, "") : std::vector{name};
+  if (const Value* const given = find(fields, names, false); given && !name.empty()) {
     auto made = cell(*given, key.type, name);
     if (!made) return made.error();
     reads_.push_back(*made);

@@ -1,5 +1,7 @@
 #include "runtime/trial/claims.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "runtime/trial/expected.h"
@@ -87,7 +89,30 @@ class Judge {
     return op == "<" ? x < y : op == "<=" ? x <= y : op == ">" ? x > y : x >= y;
   }
 
+  // A sum of what is looked at, or one such thing.
   Result<Value> value(ExprId id) {
+    const Expr& e = tree_[id];
+    const bool negated = e.kind == ExprKind::Unary && e.op == "-";
+    const bool joined = e.kind == ExprKind::Binary && (e.op == "+" || e.op == "-" || e.op == "*" || e.op == "/");
+    if (!negated && !joined) return one_value(id);
+    auto left = negated ? Result<Value>(Value::of(Kind::Int, 0)) : value(e.args[0]);
+    auto right = value(e.args[negated ? 0 : 1]);
+    if (!left) return left;
+    if (!right) return right;
+    if (!is_number(*left) || !is_number(*right)) return literal(tree_, id, allowance_);  // `[0] * 3`
+    return calculate(e.op.front(), *left, *right);
+  }
+
+  static Result<Value> calculate(char op, const Value& a, const Value& b) {
+    const double x = number(a), y = number(b);
+    const double result = op == '+' ? x + y : op == '-' ? x - y : op == '*' ? x * y : x / y;
+    if (!std::isfinite(result)) return Error{fmt::format("{} {} {} is no number", show(a), op, show(b)), ""};
+    constexpr double exact = 9'007'199'254'740'992.0;  // 2^53: whole numbers up to here are exact
+    const bool whole = op != '/' && a.kind == Kind::Int && b.kind == Kind::Int && std::abs(result) <= exact;
+    return whole ? Value::of(Kind::Int, static_cast<std::int64_t>(result)) : Value::of(Kind::Real, 0, result);
+  }
+
+  Result<Value> one_value(ExprId id) {
     const Expr& e = tree_[id];
     std::optional<Place> asked = path(id);
     if (!asked && e.kind == ExprKind::Index) return element(e);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/difference.h"
 #include "lang/format/tokens.h"
 #include "runtime/trial/trial.h"
 
@@ -46,13 +47,16 @@ class Maker {
       : tree_(*program.tree), source_(*program.source), options_(options), tokens_(lang::format::tokens(source_)) {}
 
   std::vector<Mutant> run() {
+    members();
     for (const tree::Param& param : tree_.params) expression(param.value);
     for (const tree::StateDecl& state : tree_.states) {
       expression(state.initial);
       expression(state.decay);
     }
     for (const tree::BudgetDecl& budget : tree_.budgets) expression(budget.amount);
-    for (const tree::FunctionDecl& function : tree_.functions) expression(function.body);
+    for (const tree::FunctionDecl& function : tree_.functions) {
+      if (!function.imported) expression(function.body);
+    }
     expression(tree_.hit);
     for (const tree::Handler& handler : tree_.handlers) {
       for (const tree::ExprId key : handler.keys) expression(key);
@@ -68,7 +72,7 @@ class Maker {
   // ---- the text
 
   void replace(Span span, std::string_view by, std::string change) {
-    const std::string_view text = source_.text();
+    const std::string_view text = source_.file_text(0);
     const lang::Place place = source_.place(span.begin);
     Mutant mutant{place.line, place.column, std::move(change), {}};
     mutant.text = fmt::format("{}{}{}", text.substr(0, span.begin), by, text.substr(span.end));
@@ -91,6 +95,46 @@ class Maker {
 
   const Token* between(std::string_view text, tree::ExprId left, tree::ExprId right) const {
     return find(text, tree_[left].span.end, tree_[right].span.begin);
+  }
+
+  // ---- members of a composition
+
+  // From its name to the bracket behind what it is given.
+  Span span_of(const tree::Member& member) const {
+    auto token = std::lower_bound(tokens_.begin(), tokens_.end(), member.name.span.end,
+                                  [](const Token& each, std::uint32_t at) { return each.span.begin < at; });
+    Span span = member.name.span;
+    for (int open = 0; token != tokens_.end(); ++token) {
+      open += token->text == "(" ? 1 : token->text == ")" ? -1 : 0;
+      if (open == 0 && token->text != ")") break;
+      span.end = token->span.end;
+      if (open == 0) break;
+    }
+    return span;
+  }
+
+  void members() {
+    std::vector<Span> spans;
+    for (const tree::Member& member : tree_.members) spans.push_back(span_of(member));
+    for (std::size_t i = 0; i < spans.size() && spans.size() > 1; ++i) {
+      const std::string change = fmt::format("`{}` was left out", tree_.members[i].name.text);
+      if (i > 0) {
+        replace({spans[i - 1].end, spans[i].end}, "", change);
+      } else {
+        replace({spans[i].begin, spans[i + 1].begin}, "", change);
+      }
+    }
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+      const auto text = [&](std::uint32_t begin, std::uint32_t end) { return source_.text({begin, end}); };
+      const Span first = spans[i], second = spans[i + 1];
+      replace({first.begin, second.end},
+              fmt::format("{}{}{}", text(second.begin, second.end), text(first.end, second.begin), text(first.begin, first.end)),
+              fmt::format("`{}` came before `{}`", tree_.members[i + 1].name.text, tree_.members[i].name.text));
+      made_.back().second.reorders = true;
+    }
+    for (const tree::Member& member : tree_.members) {
+      for (const tree::Setting& setting : member.settings) expression(setting.value);
+    }
   }
 
   // ---- expressions
@@ -268,7 +312,6 @@ class Maker {
 
 std::vector<Mutant> mutants(const lang::Program& program, const MutationOptions& options) {
   if (!program.tree || !program.source) return {};
-  if (program.source->file_count() > 1) return {};  // the rules of other files have their tests there
   return Maker(program, options).run();
 }
 
@@ -276,9 +319,9 @@ MutationReport mutate(const lang::Program& program, const MutationOptions& optio
   MutationReport report;
   for (Mutant& mutant : mutants(program, options)) {
     lang::Diagnostics diagnostics;
-    const auto source = std::make_shared<const lang::Source>(program.source->name(), mutant.text);
-    const auto changed = lang::check(source, diagnostics);
-    if (!changed) {
+    auto source = std::make_shared<const lang::Source>(program.source->name(), mutant.text);
+    const auto changed = lang::check(source, diagnostics, program.library);
+    if (!changed || (mutant.reorders && lang::differences(program, *changed).empty())) {
       ++report.refused;
       continue;
     }

@@ -2,7 +2,7 @@
 //
 // A mutant is the policy with one small change in its rules, declarations or functions. A change after which the policy
 // does not check any more is no mutant; one that no test notices is a survivor: a test is missing, or the part has no
-// effect.
+// effect. Changed is the file of the policy itself: what stands in files that it uses has its tests there.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ struct Mutant {
   int line = 0;
   int column = 0;
   std::string change;  // "`<` became `>`"
-  std::string text;    // of the whole mutated policy
+  std::string text;    // of the whole mutated file
+  bool reorders = false;  // members: no mutant where they answer at no point together
 };
 
 struct MutationOptions {
@@ -26,12 +27,13 @@ struct MutationOptions {
 
 // All changes that can be thought of, in order of the file: a comparison swapped, a number nudged (an int by one, a real by
 // half of it), an action left out or replaced by its opposite, the number behind `??` replaced, `and` for `or`, a
-// condition that never holds, `is undefined` for its opposite, + for -, * for /, min for max and the like.
+// condition that never holds, `is undefined` for its opposite, + for -, * for /, min for max and the like. Of a composition:
+// a member left out, two that stand side by side in the other order, a number that one is given.
 std::vector<Mutant> mutants(const lang::Program& program, const MutationOptions& options = {});
 
 struct MutationReport {
   int tried = 0;       // mutants that check
-  int refused = 0;     // changes that the checker refuses
+  int refused = 0;     // changes that the checker refuses, or that change nothing
   std::vector<Mutant> survivors;
 };
 

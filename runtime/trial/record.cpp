@@ -158,17 +158,27 @@ Result<void> read_turns(const Record& record, const std::string& name, const Val
 }
 
 // What follows from given counts, where it was not given itself.
-void complete_counts(std::map<Fact, Value>& facts) {
+void complete_counts(Record& record) {
+  std::map<Fact, Value>& facts = record.facts;
+  const engine::GroupCounts logged = record.group->log.counts();
   const auto given = [&](Fact fact) { return facts.contains(fact); };
-  if (!given(Fact::Hits) && !given(Fact::Misses)) return;
-  const std::int64_t hits = given(Fact::Hits) ? facts[Fact::Hits].integer : 0;
-  const std::int64_t misses = given(Fact::Misses) ? facts[Fact::Misses].integer : 0;
-  const std::int64_t scored = hits + misses;
-  facts.try_emplace(Fact::Hits, Value::of(Value::Kind::Int, hits, 0));
-  facts.try_emplace(Fact::Misses, Value::of(Value::Kind::Int, misses, 0));
-  facts.try_emplace(Fact::Scored, Value::of(Value::Kind::Int, scored, 0));
-  if (scored == 0) return;
-  facts.try_emplace(Fact::HitRate, Value::of(Value::Kind::Real, 0, static_cast<double>(hits) / static_cast<double>(scored)));
+  const auto number = [&](Fact fact, std::int64_t otherwise) { return given(fact) ? facts.at(fact).integer : otherwise; };
+  const auto set = [&](Fact fact, std::int64_t value) { facts.try_emplace(fact, Value::of(Value::Kind::Int, value)); };
+  if (given(Fact::Hits) || given(Fact::Misses)) {
+    const bool known = given(Fact::Scored) || record.fields.contains("rewards");
+    const std::int64_t all = number(Fact::Scored, logged.scored);
+    const auto rest = [&](Fact other) { return known ? std::max<std::int64_t>(0, all - number(other, 0)) : 0; };
+    set(Fact::Hits, rest(Fact::Misses));
+    set(Fact::Misses, rest(Fact::Hits));
+    const std::int64_t hits = number(Fact::Hits, 0), scored = known ? all : hits + number(Fact::Misses, 0);
+    set(Fact::Scored, scored);
+    if (scored > 0) {
+      facts.try_emplace(Fact::HitRate,
+                        Value::of(Value::Kind::Real, 0, static_cast<double>(hits) / static_cast<double>(scored)));
+    }
+  }
+  const std::int64_t least = std::max({number(Fact::Scored, 0), number(Fact::Alive, 0) + number(Fact::Ended, 0), number(Fact::Errors, 0)});
+  if (least > logged.started) set(Fact::Started, least);
 }
 
 Result<void> read_field(Record& record, const std::string& name, Value value) {
@@ -246,8 +256,12 @@ Result<Record> read_group(const lang::Program& program, const std::vector<Cell>&
     auto read = read_field(record, expr.labels.at(i), *std::move(value));
     if (!read) return read.error();
   }
-  if (group.log.planned == 0) group.log.planned = static_cast<int>(group.log.rollouts.size());
-  complete_counts(record.facts);
+  complete_counts(record);
+  const auto started = record.facts.find(Fact::Started);
+  if (group.log.planned == 0) {
+    group.log.planned = started != record.facts.end() ? static_cast<int>(started->second.integer)
+                                                      : static_cast<int>(group.log.rollouts.size());
+  }
   const auto turn = record.facts.find(Fact::Turn);
   record.turn = turn == record.facts.end() ? engine::current_turn(group.log) : static_cast<int>(turn->second.integer);
   // A rollout that has fewer turns than the group has ended: `turn` is what every live one has executed.

@@ -75,12 +75,13 @@ class Scenario {
     settings_.slots = 1;
     settings_.group_size = usual_size();
     settings_.native = false;
+    settings_.clock = [] { return 0.0; };  // or a budget of seconds would come out differently each time
     settings_.host = {.defers = true, .shapes = true, .replays = true, .branches = false, .scores = true};
     for (const tree::HostSetting& host : scenario_.host) {
       if (auto taken = take(host, *program); !taken) return taken;
     }
     for (const tree::KeyedGiven& given : scenario_.givens) {
-      if (auto taken = take_input(given); !taken) return taken;
+      if (auto taken = is_category(given) ? take_category(given) : take_input(given); !taken) return taken;
     }
     for (const lang::State& state : program_.states) {
       if (state.input) settings_.inputs[state.name];
@@ -99,7 +100,7 @@ class Scenario {
     engine_ = *std::move(engine);
     if (!pool_.empty()) {
       std::vector<engine::PoolPrompt> prompts;
-      for (const std::string& prompt : pool_) prompts.push_back({prompt, "", {}});
+      for (const std::string& prompt : pool_) prompts.push_back({prompt, categories_[prompt]});
       if (auto known = engine_->set_pool(std::move(prompts)); !known) return known;
     }
     engine_->observe([this](const engine::Decision& decision, const engine::LiveGroup& group, int turn) {
@@ -109,6 +110,7 @@ class Scenario {
                           decision.fault ? decision.fault->text : ""});
     });
     for (const tree::KeyedGiven& given : scenario_.givens) {
+      if (is_category(given)) continue;
       if (auto taken = take_state(given); !taken) return taken;
     }
     return {};
@@ -171,6 +173,25 @@ class Scenario {
     if (!key) return key.error();
     if (key->kind != Value::Kind::String) return Error{"the key of state is a prompt in quotes", ""};
     return key->text;
+  }
+
+  // `given category["a"] = "algebra"`, where the policy has no state of that name.
+  bool is_category(const tree::KeyedGiven& given) const {
+    return given.name.text == "category" && !state_named(program_, given.name.text);
+  }
+
+  Result<void> take_category(const tree::KeyedGiven& given) {
+    auto key = key_of(given);
+    auto value = literal(tree_, given.value, allowance_);
+    if (!key) return key.error();
+    if (!value) return value.error();
+    if (value->kind != Value::Kind::String) return Error{"a category is a text in quotes", ""};
+    if (std::find(pool_.begin(), pool_.end(), *key) == pool_.end()) {
+      return Error{fmt::format("`{}` is no prompt of the pool, and those alone have a category", *key),
+                   "name all prompts before: `pool a, b`"};
+    }
+    categories_[*key] = value->text;
+    return {};
   }
 
   Result<void> take_input(const tree::KeyedGiven& given) {
@@ -280,7 +301,7 @@ class Scenario {
 
   // Rules that answered in this iteration.
   void note_fired() {
-    const std::vector<std::vector<std::int64_t>>& rules = engine_->rules_fired();
+    const std::vector<std::vector<std::int64_t>> rules = engine_->rules_fired();
     for (std::size_t handler = 0; handler < rules.size(); ++handler) {
       for (std::size_t rule = 0; rule < rules[handler].size(); ++rule) {
         if (rules[handler][rule] > 0) fired_.emplace(static_cast<int>(handler), static_cast<int>(rule));
@@ -378,6 +399,7 @@ class Scenario {
   engine::Settings settings_;
   int tokens_ = 0;
   std::vector<std::string> pool_;
+  std::map<std::string, std::string> categories_;  // of its prompts, where they have one
   std::unique_ptr<engine::LiveEngine> engine_;
   std::vector<Answer> answers_;
   engine::IterationReport report_;

@@ -30,10 +30,7 @@ Result<void> Script::take(const engine::Orders& orders) {
     return std::find_if(live_.begin(), live_.end(), [&](const Live& live) { return live.ref == ref; });
   };
   for (const engine::RolloutRef ref : orders.stop) {
-    if (const auto live = find(ref); live != live_.end()) {
-      ++courses_[live->prompt].stopped;
-      live_.erase(live);
-    }
+    if (const auto live = find(ref); live != live_.end()) live_.erase(live);
   }
   for (const engine::RolloutRef ref : orders.hold) {
     if (const auto live = find(ref); live != live_.end()) live->held = true;
@@ -42,23 +39,38 @@ Result<void> Script::take(const engine::Orders& orders) {
     if (const auto live = find(ref); live != live_.end()) live->held = false;
   }
   for (const engine::Start& start : orders.start) {
-    Course& course = courses_[start.prompt];
-    course.group = start.group;
-    course.started += start.count;
+    course_of(start.group, start.prompt);
     for (int i = 0; i < start.count; ++i) live_.push_back({{start.group, start.first + i}, start.prompt, 0, false});
   }
   for (const engine::GroupResult& result : orders.closed) {
-    Course& course = courses_[result.prompt];
+    Course& course = course_of(result.group, result.prompt);
     course.fate = fate_word(result.fate);
     course.result = result;
   }
   for (const int group : orders.deferred) {
-    for (auto& [prompt, course] : courses_) {
-      if (course.group == group) course.fate = "deferred";
-    }
+    if (const engine::GroupLog* const log = engine_.group_log(group)) course_of(group, log->prompt).fate = "deferred";
   }
   closed_ = closed_ || orders.batch_closed;
   return {};
+}
+
+Course& Script::course_of(int group, const std::string& prompt) {
+  Course& course = courses_[prompt];
+  course.group = group;
+  return course;
+}
+
+void Script::count() {
+  for (auto& [prompt, course] : courses_) {
+    const engine::GroupLog* const log = engine_.group_log(course.group);
+    if (log == nullptr) continue;
+    const engine::GroupCounts counts = log->counts();
+    course.started = counts.started;
+    course.scored = counts.scored;
+    course.stopped = static_cast<int>(std::count_if(log->rollouts.begin(), log->rollouts.end(), [](const auto& rollout) {
+      return rollout.status == engine::Status::Stopped;
+    }));
+  }
 }
 
 // In lock-step: the rollout that is furthest behind moves, the first of several.
@@ -85,8 +97,9 @@ Result<void> Script::step(const Part& part, Live& live) {
   }
   Course& course = courses_[part.prompt];
   if (course.arrived >= part.kinds.size()) {
+    const auto waiting = std::count_if(live_.begin(), live_.end(), [&](const Live& each) { return each.prompt == part.prompt; });
     return Error{fmt::format("group {} has {} rollouts to be scored, but {} rewards are written", part.prompt,
-                             course.started - course.stopped, part.kinds.size()),
+                             static_cast<std::ptrdiff_t>(course.arrived) + waiting, part.kinds.size()),
                  "write one for each rollout that is started: a number, `?` for none, `!` for an error"};
   }
   engine::Ending ending;
@@ -125,6 +138,7 @@ Result<void> Script::play(int iteration, const std::vector<std::string>& prompts
     }
     if (auto done = step(*part, *live); !done) return done;
   }
+  count();
   return {};
 }
 

@@ -22,9 +22,11 @@ struct Part {                // one group of an iteration
 // What became of a group.
 struct Course {
   int group = -1;
+  std::size_t arrived = 0;   // scores used in this iteration
+  // Rollouts when the batch was closed, over the group's whole life, as its handlers count them.
   int started = 0;
   int stopped = 0;
-  std::size_t arrived = 0;   // scores used in this iteration
+  int scored = 0;
   std::string fate;          // "trained", …; empty while it is open
   std::optional<engine::GroupResult> result;
 };
@@ -45,7 +47,9 @@ class Script {
     bool held = false;
   };
   Result<void> take(const engine::Orders& orders);
+  Course& course_of(int group, const std::string& prompt);
   Result<void> step(const Part& part, Live& live);
+  void count();
   Live* next(const std::string& prompt, const Part& part);
 
   engine::LiveEngine& engine_;

@@ -9,9 +9,13 @@
 
 #include "compiler/executable.h"
 #include "lang/compose/library.h"
+#include "runtime/engine/judge.h"
 #include "runtime/engine/points.h"
 #include "runtime/engine/question.h"
+#include "runtime/trial/answers.h"
 #include "runtime/trial/asked.h"
+#include "runtime/trial/condition.h"
+#include "runtime/trial/consistent.h"
 #include "runtime/trial/expected.h"
 #include "runtime/trial/record.h"
 #include "runtime/trial/scenario.h"
@@ -19,10 +23,7 @@
 namespace allot::trial {
 namespace {
 
-using engine::Answer;
 using engine::Question;
-using engine::Verdict;
-using lang::Cell;
 using lang::Point;
 namespace tree = lang::tree;
 
@@ -209,6 +210,7 @@ class Trial {
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
+    if (auto error = missing_input(program, handler)) return *error;
     if (!record.is_group() && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
     std::vector<std::string> prompts;
     Question question;
@@ -216,9 +218,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
-    trace = trace_of(program, handler, question.reads(), answer, prompts, parameters_);
     const Verdict verdict = resolve(program, handler, answer, prompts);
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = why(program, handler, question.reads(), prompts, verdict);
+    if (!is_condition(program) && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       Answer other;
       other.prepare(program, handler);
@@ -227,8 +229,22 @@ class Trial {
       executables.native->decide(index, again.frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
+  }
+
+  // What the host would have refused to begin without.
+  std::optional<Error> missing_input(const lang::Program& program, const lang::Handler& handler) const {
+    if (is_condition(program)) return std::nullopt;
+    for (const std::int32_t index : engine::states_read(handler)) {
+      const lang::State& state = program.states[static_cast<std::size_t>(index)];
+      const bool given = std::any_of(given_states_.begin(), given_states_.end(), [&](const auto& each) {
+        return static_cast<std::int32_t>(each.first) == index;
+      });
+      if (!state.input || state.type.optional || given) continue;
+      return Error{fmt::format("The input `{}` is not given.", state.name), fmt::format("write `given {} = …`", state.name)};
+    }
+    return std::nullopt;
   }
 
   // The same of a pool, a batch, a rollout or a micro-batch.
@@ -241,9 +257,9 @@ class Trial {
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, asked->frame(), answer.outcome);
-    trace = trace_of(program, handler, asked->reads(), answer, asked->prompts(), parameters_);
     const Verdict verdict = resolve(program, handler, answer, asked->prompts());
-    if (&program == &program_ && verdict.rule >= 0) fired_.emplace(index, verdict.rule);
+    trace = why(program, handler, asked->reads(), asked->prompts(), verdict);
+    if (verdict.rule >= 0) fired_.emplace(index, verdict.rule);
     if (executables.native) {
       auto again = Asked::fill(program, handler, record, given_states_, store_, run);
       Answer other;
@@ -251,26 +267,8 @@ class Trial {
       executables.native->decide(index, again->frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, asked->prompts())) return *error;
     }
-    if (auto error = fault(program, handler, answer)) return *error;
+    if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
-  }
-
-  static std::optional<Error> differ(const lang::Program& program, const lang::Handler& handler, const Answer& answer,
-                                     const Verdict& verdict, const Answer& other,
-                                     const std::vector<std::string>& prompts) {
-    const Verdict native = resolve(program, handler, other, prompts);
-    const bool same = answer.holes() == other.holes() && answer.outcome.rule == other.outcome.rule &&
-                      answer.outcome.fault == other.outcome.fault && describe(verdict) == describe(native) &&
-                      verdict.subset == native.subset && verdict.stopped == native.stopped && same_answer(verdict, native);
-    if (same) return std::nullopt;
-    return Error{fmt::format("the machine code answers `{}` where the evaluator answers `{}`", describe(native),
-                             describe(verdict)), "this is a mistake of allot: please report it with the policy"};
-  }
-
-  static std::optional<Error> fault(const lang::Program& program, const lang::Handler& handler, const Answer& answer) {
-    if (answer.outcome.fault == compiler::FaultKind::None) return std::nullopt;
-    return Error{fmt::format("fault at {}: {}", engine::place_of(program, handler, answer.outcome.fault_node),
-                             engine::words(answer.outcome.fault)), ""};
   }
 
   std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
@@ -286,6 +284,8 @@ class Trial {
         write_state(group, state, value);
       }
       score_hits(group, run);
+      const engine::RunFacts of_policy{&program_, &parameters_, &ledger_, 0, 8, 0};
+      if (auto met = consistent(record, of_policy); !met) return met.error();
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
     } else {
       return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
@@ -293,6 +293,9 @@ class Trial {
     // A test happens in the first epoch, and its one group is of the one category there is.
     question.replace(handler, lang::Fact::Epoch, Cell::of(std::int64_t{0}));
     question.replace(handler, lang::Fact::GroupCategory, Cell::of(std::int64_t{0}));
+    // … and at least one wave is over where a group's rollouts have ended.
+    const bool waved = handler.point == Point::Wave || handler.point == Point::Finish || handler.point == Point::Resume;
+    if (waved && !is_condition(program)) question.replace(handler, lang::Fact::Wave, Cell::of(std::int64_t{std::max(1, wave_of(record))}));
     for (const auto& [fact, value] : record.facts) {
       if (fact == lang::Fact::GroupCategory) continue;
       question.replace(handler, fact, value.cell(lang::row(fact).type.base));
@@ -352,26 +355,12 @@ class Trial {
     }
   }
 
-  static std::string trace_of(const lang::Program& program, const lang::Handler& handler,
-                              const std::vector<Cell>& reads, const Answer& answer,
-                              const std::vector<std::string>& prompts,
-                              const std::vector<Cell>& parameters) {
-    std::string trace;
-    for (std::size_t i = 0; i < handler.reads.size(); ++i) {
-      const lang::ReadKey& key = handler.reads[i];
-      const bool prompt = key.type.base == lang::Base::Prompt;
-      trace += fmt::format("{} = {}\n", key.text, prompt ? prompts.front() : lang::show(reads[i], key.type));
-    }
-    std::set<std::int32_t> shown;
-    for (const lang::Node& node : handler.nodes) {
-      if (node.op != lang::Op::Parameter || !shown.insert(node.index).second) continue;
-      const lang::Parameter& parameter = program.parameters[static_cast<std::size_t>(node.index)];
-      const Cell& value = parameters[static_cast<std::size_t>(node.index)];
-      trace += fmt::format("{} = {}\n", parameter.name, lang::show(value, parameter.type));
-    }
-    const Verdict verdict = resolve(program, handler, answer, prompts);
-    if (verdict.rule < 0) return trace + "no rule held\n";
-    return trace + fmt::format("{}: {}\n", verdict.where, describe(verdict));
+  // The handler of a condition stands in no file: its places say nothing to people.
+  bool is_condition(const lang::Program& program) const { return &program != &program_; }
+
+  std::string why(const lang::Program& program, const lang::Handler& handler, const std::vector<Cell>& reads,
+                  const std::vector<std::string>& prompts, const Verdict& verdict) const {
+    return values_of(program, handler, reads, prompts, parameters_) + (is_condition(program) ? "" : answered_by(verdict));
   }
 
   // A plain condition is checked as one more handler of the same policy, so that it means what it would mean there.
@@ -382,11 +371,9 @@ class Trial {
     if (record == records_.end()) return Error{"A condition is about a group: write `given g = group { … }`.", ""};
     lang::Diagnostics diagnostics;
     auto source = std::make_shared<const lang::Source>(program_.source->name(),
-                                                       condition_text() + condition_handler(expect, record->first));
+                                                       condition_source(program_, expect, record->first));
     const auto checked = lang::check(source, diagnostics, program_.library);
-    if (!checked || diagnostics.has_errors()) {
-      return Error{"the condition cannot be checked:\n" + lang::render_all(diagnostics, *source), ""};
-    }
+    if (!checked || diagnostics.has_errors()) return Error{"the condition cannot be checked:" + without_places(diagnostics), ""};
     auto made = executables(*checked, false);
     if (!made) return made.error();
     const int handler = engine::Points(*checked, parameters_).find(Point::Wave, condition_wave);
@@ -395,32 +382,6 @@ class Trial {
     report.passed = verdict->group == lang::GroupField::Drop;
     report.got = report.passed ? "true" : "false";
     return std::nullopt;
-  }
-
-  static constexpr int condition_wave = 100'003;  // no group has so many
-  static constexpr std::string_view expect_word = "expect";
-
-  // The policy; of a composition what a condition may need of it: the members would answer as well.
-  std::string condition_text() const {
-    if (program_.tree->members.empty()) return std::string(program_.source->file_text(0));
-    const std::string hit = program_.hit ? std::string(program_.source->text(program_.hit->span)) : "";
-    return "policy " + program_.name + "\n" + hit + "\n";
-  }
-
-  std::string condition_handler(const tree::Expect& expect, const std::string& group) const {
-    std::string lets;
-    for (const tree::Handler& handler : program_.tree->handlers) {
-      if (handler.variable.text != group || handler.subject != "group" || !lets.empty()) continue;
-      for (const tree::Statement& statement : handler.statements) {
-        if (statement.kind != tree::StatementKind::Let) continue;
-        lets += "  " + std::string(program_.source->text(statement.span)) + "\n";
-      }
-    }
-    // The span of an expression leaves out brackets around its first operand; that of the statement does not.
-    std::string_view condition = program_.source->text(expect.span);
-    if (condition.starts_with(expect_word)) condition.remove_prefix(expect_word.size());
-    return fmt::format("\non wave {} of group {} {{\n{}  when ({}) then drop\n  otherwise train\n}}\n", condition_wave,
-                       group, lets, condition);
   }
 
   const lang::Program& program_;

@@ -60,7 +60,7 @@ Result<Value> View::look(const Place& asked) const {
   const Course& group = course->second;
   if (asked.field == "started") return whole(group.started);
   if (asked.field == "stopped") return whole(group.stopped);
-  if (asked.field == "scored") return whole(static_cast<std::int64_t>(group.arrived));
+  if (asked.field == "scored") return whole(group.scored);
   if (group.result && asked.field == "slot") return whole(group.result->slot);
   if (group.result && asked.field == "round") return whole(group.result->round);
   if (group.result && asked.field == "flat") return truth(group.result->flat);
@@ -70,6 +70,8 @@ Result<Value> View::look(const Place& asked) const {
     for (const int sample : group.result->subset) list.items.push_back(whole(sample));
     return list;
   }
+  const bool later = asked.field == "slot" || asked.field == "round" || asked.field == "flat" || asked.field == "subset";
+  if (later) return Error{fmt::format("group {} is not closed: it has no `{}` yet", asked.name, asked.field), ""};
   return Error{fmt::format("a group of a scenario has no `{}`", asked.field),
                "it has started, stopped, scored, slot, round, flat and subset"};
 }

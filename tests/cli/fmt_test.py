@@ -68,6 +68,25 @@ class Fmt(unittest.TestCase):
         self.assertIn("E0001", answer.err)
         self.assertEqual(pathlib.Path(path).read_text(), "policy p\nparam a : int = \n")
 
+    def test_installed_packages_are_left_alone(self):
+        path = pathlib.Path(policy_file(ROUGH))
+        installed = path.parent / ".allot" / "packages" / "q-1" / "q.allot"
+        installed.parent.mkdir(parents=True)
+        installed.write_text(ROUGH)
+        self.assertEqual(allot("fmt", str(path.parent)).out, f"{path}: formatted\n")
+        self.assertEqual(installed.read_text(), ROUGH)
+        self.assertEqual(len(allot("check", "--json", str(path.parent)).json()), 1)
+        self.assertEqual(allot("fmt", str(installed.parent)).code, 0)  # unless a person names it
+        self.assertEqual(installed.read_text(), SMOOTH)
+
+    def test_a_link_stays_one(self):
+        path = pathlib.Path(policy_file(ROUGH))
+        link = path.parent / "link.allot"
+        link.symlink_to(path.name)
+        self.assertEqual(allot("fmt", str(link)).code, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(path.read_text(), SMOOTH)
+
     def test_a_missing_file_is_told(self):
         answer = allot("fmt", "/nowhere/x.allot")
         self.assertEqual(answer.code, 2)

@@ -1,5 +1,6 @@
 """allot audit, replay --journal, log and its exports, on a run of the small driver."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -9,7 +10,8 @@ import tempfile
 import time
 import unittest
 
-from program import ALLOT, allot
+from program import ALLOT, allot, policy_file
+from swap_test import rollout
 
 DRIVER = os.environ["RUN_DRIVER"]
 
@@ -27,6 +29,22 @@ def sealed(record):
     record = {name: value for name, value in record.items() if name != "crc"}
     body = json.dumps(record, ensure_ascii=False, separators=(",", ":"))[:-1]
     return f'{body},"crc":"{crc32c(body.encode())}"}}\n'
+
+
+def sums_anew(lines):
+    """The lines of one process with sums that fit again, as who rewrites them would make them."""
+    chain, checksums, made = None, "", []
+    for line in lines:
+        record = json.loads(line)
+        if record["k"] == "run":
+            chain = record["sum"]
+        elif record["k"] == "end":
+            chain = record["sum"] = hashlib.sha256((chain + checksums).encode()).hexdigest()
+        if record["k"] in ("run", "end"):
+            checksums = ""
+        made.append(sealed(record))
+        checksums += json.loads(made[-1])["crc"]
+    return made
 
 
 class Journal(unittest.TestCase):
@@ -96,9 +114,129 @@ class Audit(Journal):
         self.assertIn("reads of the record `ask`", replayed.out)
 
     def test_a_folder_that_is_no_run(self):
-        self.assertEqual(allot("audit", str(self.place)).code, 0)  # the run below it
+        for command in ("audit", "log"):
+            above = allot(command, str(self.place))  # some folder, not that of a run with its arms
+            self.assertEqual(above.code, 2)
+            self.assertIn(self.run_folder, above.err)
         empty = tempfile.mkdtemp(dir=self.place)
         self.assertEqual(allot("audit", empty).code, 2)
+
+    def test_a_run_with_arms(self):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, run / "seed-7" / "policy")
+        (run / "settings.json").write_text("{}")
+        for folder in (run, run / "seed-7", run / "seed-7" / "policy"):
+            self.assertEqual(allot("audit", str(folder)).code, 0)
+
+
+class Chain(unittest.TestCase):
+    """A run of three processes, and what somebody does to its segments."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = pathlib.Path(tempfile.mkdtemp(prefix="allot-chain-"))
+        cls.run_folder = cls.place / "run"
+        for iterations in (4, 7, 9):
+            cls.drive(cls.run_folder, iterations).check_returncode()
+        cls.sum = allot("audit", str(cls.run_folder), "--json").json()["sum"]
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.place)
+
+    @staticmethod
+    def drive(folder, iterations):
+        return subprocess.run([DRIVER, folder, str(iterations), "3", "0"], capture_output=True, text=True)
+
+    def attack(self, change):
+        """What the audit says of a copy to which `change` was made, and the copy; it must find something."""
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        change(copy / "journal")
+        answer = allot("audit", str(copy))
+        self.assertEqual(answer.code, 1, answer.out + answer.err)
+        return answer.out, copy
+
+    @staticmethod
+    def edit(journal, number, change):
+        segment = journal / f"{number:06}.jsonl"
+        segment.write_text("".join(change(segment.read_text().splitlines(keepends=True))))
+
+    @staticmethod
+    def other_fate(lines):
+        at = next(i for i, line in enumerate(lines) if json.loads(line)["k"] == "close")
+        record = json.loads(lines[at])
+        record["fate"] = "dropped" if record["fate"] == "trained" else "trained"
+        return sums_anew([*lines[:at], sealed(record), *lines[at + 1:]])
+
+    def test_an_untouched_run_agrees_and_has_the_sums_it_had(self):
+        answer = allot("audit", str(self.run_folder), "--kept", self.sum)
+        self.assertEqual(answer.code, 0, answer.out + answer.err)
+        self.assertIn(f"sum of the journal: {self.sum}", answer.out)
+        lines = (self.run_folder / "journal" / "000003.jsonl").read_text().splitlines(keepends=True)
+        self.assertEqual(sums_anew(lines), lines)
+        last = json.loads(lines[-1])
+        self.assertEqual(hashlib.sha256((last["sum"] + last["crc"]).encode()).hexdigest(), self.sum)
+        self.assertEqual(json.loads((self.run_folder / "state.json").read_text())["journal"], {"segment": 3, "sum": self.sum})
+
+    def test_a_segment_rewritten_with_its_own_sums(self):
+        said, _ = self.attack(lambda journal: self.edit(journal, 1, self.other_fate))
+        self.assertIn("to journal/000002.jsonl:1 (up to where a process began): a line or a segment was changed", said)
+        said, copy = self.attack(lambda journal: self.edit(journal, 3, self.other_fate))
+        self.assertIn("journal/000003.jsonl: state.json stands on an iteration that ended there", said)
+        resumed = self.drive(copy, 12)
+        self.assertEqual(resumed.returncode, 1)
+        self.assertIn("000003.jsonl", resumed.stderr)
+        (copy / "state.json").unlink()
+        self.assertEqual(allot("audit", str(copy)).code, 0)
+        self.assertEqual(allot("audit", str(copy), "--kept", self.sum).code, 1)
+
+    def test_a_segment_deleted(self):
+        for number in (1, 2, 3):
+            said, copy = self.attack(lambda journal: (journal / f"{number:06}.jsonl").unlink())
+            self.assertIn(f"{number:06}.jsonl", said)
+            resumed = self.drive(copy, 12)
+            self.assertEqual(resumed.returncode, 1)
+            self.assertIn("A segment of the journal is missing", resumed.stderr)
+            self.assertIn(f"{number:06}.jsonl", resumed.stderr)
+
+    def test_iterations_cut_off(self):
+        def cut(lines):
+            ends = [i for i, line in enumerate(lines) if json.loads(line)["k"] == "end"]
+            return lines[: ends[-2] + 1]
+
+        said, _ = self.attack(lambda journal: self.edit(journal, 2, cut))
+        self.assertIn("to journal/000003.jsonl:1 (up to where a process began)", said)
+        said, copy = self.attack(lambda journal: self.edit(journal, 3, cut))
+        self.assertIn("journal/000003.jsonl: state.json stands on an iteration that ended there", said)
+        self.assertIn("000003.jsonl", self.drive(copy, 12).stderr)
+
+    def test_segments_exchanged_and_copied(self):
+        def exchange(journal):
+            (journal / "000001.jsonl").rename(journal / "aside")
+            (journal / "000002.jsonl").rename(journal / "000001.jsonl")
+            (journal / "aside").rename(journal / "000002.jsonl")
+
+        said, _ = self.attack(exchange)
+        self.assertIn("journal/000001.jsonl:1: it was written as segment 2", said)
+        for number in (1, 2, 3):
+            said, _ = self.attack(lambda journal: shutil.copy(journal / f"{number:06}.jsonl", journal / "000004.jsonl"))
+            self.assertIn(f"journal/000004.jsonl:1: it was written as segment {number}", said)
+
+    def test_a_run_line_doubled_and_an_end_changed(self):
+        def other_end(lines):
+            record = json.loads(lines[-1])
+            record["trained"] = [] if record["trained"] else [1]
+            return [*lines[:-1], sealed(record)]
+
+        for number in (1, 2, 3):
+            said, _ = self.attack(lambda journal: self.edit(journal, number, lambda lines: [lines[0], *lines]))
+            self.assertIn(f"journal/{number:06}.jsonl:2 (up to where a process began)", said)
+            self.attack(lambda journal: self.edit(journal, number, other_end))
+
+    def test_misuse(self):
+        for wrong in ("", self.sum[:12], "x" * 64):
+            self.assertEqual(allot("audit", str(self.run_folder), "--kept", wrong).code, 2, wrong)
 
 
 class Replay(Journal):
@@ -110,6 +248,31 @@ class Replay(Journal):
     def test_misuse(self):
         self.assertEqual(allot("replay", "p.allot", "--journal", self.run_folder).code, 2)
         self.assertEqual(allot("replay").code, 2)
+
+
+class Plan(Journal):
+    def test_of_a_run_everything_that_stands_in_the_way_is_told(self):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, run)
+        lines = [rollout("g-1", sample, sample, turns=4) for sample in range(2)]
+        (run / "rollouts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        new = policy_file("policy late\nbudget 10 tokens per iteration, carry over\nstate belief: real per prompt = 0\n"
+                          "on turn 50 of group g { stop, drop }\non turn 60 of group g { stop, drop }\non finish of group g { train }\n")
+        told = allot("plan", new, "--on", str(run))
+        self.assertEqual(told.code, 1, told.err)
+        refusals = [line for line in told.out.splitlines() if line.startswith("a swap would be refused: ")]
+        self.assertEqual(len(refusals), 3, told.out)
+        self.assertRegex(told.out, r"would come at turn 50, but a rollout of this run has at most \d+ turns: it would never be asked")
+        self.assertIn("would come at turn 60", told.out)
+        self.assertIn("`belief` is real per prompt now and was beta per prompt", told.out)
+        self.assertIn("state dropped: seen", told.out)
+        self.assertIn("budget: 4000 rollouts per run -> none", told.out)
+        self.assertIn("budget: 2000 tokens per iteration, carry over -> 10 tokens per iteration, carry over", told.out)
+        self.assertIn("`on update of batch b`", told.out)
+        same = allot("plan", str(run / "policy.allot"), "--on", str(run), "--json")
+        self.assertEqual(same.code, 0, same.err)
+        plan = same.json()
+        self.assertEqual([plan[name] for name in ("refused", "budgets", "handlers_gone", "waits")], [[], [], [], ""])
 
 
 class Log(Journal):
@@ -138,6 +301,31 @@ class Log(Journal):
         for wrong in ("one", "abc", "-1"):
             self.assertNotEqual(allot("log", self.run_folder, "--version", wrong).code, 0)
         self.assertEqual(allot("log", self.run_folder, "--iteration", "9..2").code, 2)
+        for kind in kinds:
+            self.assertEqual(allot("log", self.run_folder, "--kind", kind).code, 0, kind)
+        for kind, told in (("decisoin", "did you mean decision?"), ("nope", "take_up"), ("", "no record is of the kind")):
+            wrong = allot("log", self.run_folder, "--kind", kind)
+            self.assertEqual(wrong.code, 2, kind)
+            self.assertIn(told, wrong.err)
+        for option in ("--sql", "--prompt", "--rule", "--iteration", "--version"):  # an unset shell variable
+            self.assertEqual(allot("log", self.run_folder, option, "").code, 2, option)
+
+    def test_data_cannot_move_the_cursor_nor_look_like_a_line_of_ours(self):
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        text = "a\x1b[2Jb\u202ec\x9bd\x7fe\rf\n   3  iteration: forged"
+        with (copy / "journal" / "000001.jsonl").open("a") as journal:
+            journal.write(sealed({"k": "note", "it": 7, "text": text}))
+            journal.write(sealed({"k": "evict", "it": 7, "prompt": "p\x1b[31m", "until": 0}))
+        words = allot("log", str(copy)).out
+        self.assertIn("a\\u{1b}[2Jb\\u{202e}c\\u{9b}d\\u{7f}e\\u{d}f\n", words)
+        self.assertIn("prompt p\\u{1b}[31m may be drawn again", words)
+        self.assertIn("forged", words)
+        self.assertFalse([line for line in words.splitlines() if line.startswith("   3  iteration: forged")])
+        table = allot("log", str(copy), "--sql", "select prompt from records where kind = 'evict' and prompt like 'p' || char(27) || '%'").out
+        self.assertIn("p\\u{1b}[31m", table)
+        for out in (words, table, allot("log", str(copy), "--all").out):
+            self.assertFalse(set(out) & set("\x1b\u202e\x9b\x7f\r"))
 
     def test_a_filter_that_fits_nothing_says_so(self):
         answer = allot("log", self.run_folder, "--kind", "nope")

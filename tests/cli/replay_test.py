@@ -125,6 +125,14 @@ class Tables(unittest.TestCase):
         self.assertEqual(answer.code, 2)
         self.assertIn("--rollouts", answer.err)
 
+    def test_stop_where_needs_rollouts(self):
+        for text in ["stop where r.sample > 0", "stop where g.turn > 5"]:
+            answer = allot("replay", policy_file(f"policy p\non turn 10 of group g {{ {text} }}\n"), "--statistics",
+                           written(TABLE, "t.csv"))
+            self.assertEqual(answer.code, 2)
+            self.assertIn("stops some of the rollouts", answer.err)
+            self.assertIn("--rollouts", answer.err)
+
     def test_one_source_is_needed(self):
         answer = allot("replay", GATE)
         self.assertEqual(answer.code, 2)
@@ -213,6 +221,77 @@ class Rollouts(unittest.TestCase):
         self.assertEqual([each["dropped"] for each in told["decisions"]], [True, False])
         self.assertEqual((told["dropped"], told["flat_dropped"], told["stopped"]), (1, 1, 0))
 
+    def test_stop_where_ends_some_rollouts(self):
+        # Of four rollouts of 6 turns, 3 tokens each, samples 1 to 3 are over after turn 2, and 4 turns each are spared.
+        # Of b, whose rollouts are over after 1 and 3 turns, sample 1 spares its third. c has one rollout, and goes on.
+        policy = policy_file("""policy some
+on turn 2 of group g { when g.started > 1 then stop where r.sample > 0 because "one is enough" }
+on finish of group g { when g.scored < 5 then drop because "{g.scored} of {g.started}, {g.ended} ended, {g.tokens} tokens, wave {g.wave}" }
+""")
+        groups = {"a": [(["x"] * 6, 0.0)] * 3 + [(["x"] * 6, 1.0)], "b": [(["x"], 0.0), (["x"] * 3, 1.0)],
+                  "c": [(["x"] * 6, 1.0)]}
+        path = written(log_of(groups), "r.jsonl")
+        told = replay(policy, "--rollouts", path, "--groups")
+        self.assertEqual(told["turns"], {"executed": 24 + 4 + 6, "saved": 12 + 1})
+        self.assertEqual(told["tokens"], {"written": 3 * 34, "saved": 3 * 13})
+        self.assertEqual(told["stopped_where"], {"groups": 2, "rollouts": 4})
+        self.assertEqual(told["stopped"], 0)  # no whole group
+        a, b, c = told["decisions"]
+        self.assertEqual([each["sample"] for each in a["stopped_samples"]], [1, 2, 3])
+        self.assertEqual({each["turn"] for each in a["stopped_samples"]}, {2})
+        self.assertEqual((b["stopped_samples"], c["stopped_samples"]), ([{"sample": 1, "turn": 2}], []))
+        # Sample 0 wrote 6 turns, the others 2 each; what was stopped has no score, as in a run.
+        self.assertEqual([each["reason"] for each in (a, b, c)],
+                         ["1 of 4, 4 ended, 36 tokens, wave 1", "1 of 2, 2 ended, 9 tokens, wave 1",
+                          "1 of 1, 1 ended, 18 tokens, wave 1"])
+        self.assertEqual((a["flat"], b["flat"]), (False, False))  # by what was logged
+        words = allot("replay", policy, "--rollouts", path)
+        self.assertIn("13 of 34 turns would have been saved", words.out)
+        self.assertIn("4 rollouts of 2 groups would have been stopped by `stop where`", words.out)
+
+    def test_stop_where_again_and_a_stop_after_it(self):
+        # Sample 1 is over after turn 1, the rest after turn 3: 5 + 2 * 3 turns of 18 are spared.
+        policy = policy_file("""policy twice
+on turn 1 of group g { stop where r.sample == 1 }
+on turn 3 of group g { when g.alive == 2 then stop, drop because "{g.ended} ended before" }
+""")
+        told = replay(policy, "--rollouts", written(log_of({"a": [(["x"] * 6, 0.0)] * 3}), "r.jsonl"), "--groups")
+        self.assertEqual(told["turns"], {"executed": 18, "saved": 11})
+        self.assertEqual((told["stopped"], told["decisions"][0]["reason"]), (1, "1 ended before"))
+
+    def test_a_gate_after_which_nobody_is_left_is_not_asked_late(self):
+        # Everybody was stopped at turn 1: turn 3 never comes, as in a run.
+        policy = policy_file("""policy all_of_them
+on turn 1 of group g { stop where r.sample >= 0 }
+on turn 3 of group g { stop, drop }
+""")
+        told = replay(policy, "--rollouts", written(log_of({"a": [(["x"] * 4, 0.0)] * 2}), "r.jsonl"), "--groups")
+        self.assertEqual((told["turns"]["saved"], told["stopped"], told["dropped"]), (6, 0, 0))
+
+    def test_a_plan_tells_what_stop_where_changes(self):
+        log = written(log_of({"a": [(["x"] * 4, 0.0)] * 3}), "r.jsonl")
+        policies = [policy_file(f"policy p\non turn {turn} of group g {{ stop where r.sample > 0 }}\n") for turn in (1, 2)]
+        plan = allot("plan", policies[1], "--on", log, "--against", policies[0], "--json").json()
+        self.assertEqual(plan["counts"], {"stop where [1, 2] at turn 1, train -> stop where [1, 2] at turn 2, train": 1})
+
+    def test_a_name_from_a_log_cannot_command_the_terminal(self):
+        # Escapes, line ends, C1 controls and marks of direction: as they stand in JSON.
+        name = "g\x1b[31m\ng0\x9b\u202e"
+        log = written(log_of({name: [(["x"] * 4, 0.0)] * 2}), "r.jsonl")
+        policy = policy_file("policy p\non turn 1 of group g { stop because \"of {g.prompt}\" }\n")
+        answer = allot("replay", policy, "--rollouts", log, "--groups")
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertIn("g\\u001b[31m\\ng0\\u009b\\u202e", answer.out)
+        self.assertIn("of p-g\\u001b[31m\\ng0\\u009b\\u202e", answer.out)
+        for sign in "\x1b\x9b\u202e":
+            self.assertNotIn(sign, answer.out)
+        self.assertEqual(replay(policy, "--rollouts", log, "--groups")["decisions"][0]["group"], name)
+        plan = allot("plan", policy, "--on", log, "--against", policy_file("policy p\non turn 1 of group g { continue }\n"))
+        self.assertIn("group g\\u001b[31m\\ng0", plan.out)
+        twice = allot("replay", policy, "--rollouts", written(log_of({name: [(["x"], 0.0)]}) * 2, "r.jsonl"))
+        self.assertEqual(twice.code, 2)
+        self.assertNotIn("\x1b", twice.err)
+
     def test_what_was_stopped_is_unknown(self):
         text = log_of({"a": [(["x"] * 12, 0.0), (["x"] * 12, 0.0)]})
         text = text.replace('"completed"', '"stopped"').replace('"reward": 0.0', '"reward": null')
@@ -232,6 +311,35 @@ class Rollouts(unittest.TestCase):
             answer = allot("replay", GATE, "--rollouts", written(text, "r.jsonl"))
             self.assertEqual(answer.code, 2, text)
             self.assertIn(words, answer.err)
+
+    def test_a_value_that_does_not_fit_its_field_names_line_and_field(self):
+        line = json.loads(log_of({"a": [(["x", "y"], 1.0)]}))
+        wrong = {"schema": [5, ["rollout/1"]], "group_id": [0, ["a"], True, None, ""], "sample_id": [-1, 0.5, "zero", None, {}],
+                 "status": [1, None], "prompt_id": [7], "planned": [-1, 2.5, "many"], "step": [-1],
+                 "reward": [True, "high", [1], {}], "n_turns": [-3, 1.5], "n_gen_tokens": [-5, 2 ** 64, "x"],
+                 "turns": [3, "look", {"action": "x"}, ["look"]]}
+        cases = [({field: value}, field) for field, values in wrong.items() for value in values]
+        turn = {"action": "x", "n_gen_tokens": 3}
+        for field, values in {"action": [3, ["x"]], "obs": [1], "valid": ["yes", 1], "n_gen_tokens": [-1, 2 ** 64, 0.5]}.items():
+            cases += [({"turns": [turn, {**turn, field: value}]}, field) for value in values]
+        for case, named in cases:
+            # The line after it makes sure that it is not taken for one that was cut short.
+            text = json.dumps({**line, **case}) + "\n" + json.dumps({**line, "group_id": "b"}) + "\n"
+            answer = allot("replay", GATE, "--rollouts", written(text, "r.jsonl"))
+            self.assertEqual(answer.code, 2, case)
+            self.assertIn("r.jsonl:1: ", answer.err, case)
+            self.assertIn(f'"{named}"', answer.err, case)
+
+    def test_what_a_log_leaves_out_is_said(self):
+        # Numbers as texts are read; turns under other names have no action and no tokens.
+        line = {"schema": "rollout/1", "group_id": "a", "sample_id": "0", "status": "completed", "reward": "1",
+                "turns": [{"observation": "ok", "act": "x", "tokens": 3}, {"action": "y", "n_gen_tokens": "3"}]}
+        other = {**line, "sample_id": 1, "reward": None, "turns": None}
+        told = replay(GATE, "--rollouts", written(json.dumps(line) + "\n" + json.dumps(other) + "\n", "r.jsonl"), "--groups")
+        self.assertEqual((told["turns"]["executed"], told["tokens"]["written"], told["unknown"]), (2, 3, 1))
+        for words in ["1 turns have no `action`", "1 turns have no `n_gen_tokens`", "3 numbers stand in the log as texts",
+                      "1 rollouts have no turns"]:
+            self.assertTrue(any(words in note for note in told["notes"]), (words, told["notes"]))
 
     def test_a_log_that_gzip_has_packed(self):
         text = log_of(random_groups(3, count=9))

@@ -121,6 +121,17 @@ class Serve(unittest.TestCase):
         self.assertEqual(swapped.code, 0, swapped.err)
         self.assertEqual(swapped.json()["outcome"], "active")
 
+    def test_what_the_trainer_can_do_is_said(self):
+        policy = policy_file("policy p\non shape of group g { set advantages = 2 * g.advantages }\n")
+        refused = allot("serve", policy, "--run", self.run_folder)
+        self.assertEqual((refused.code, "changes advantages, which this host cannot do" in refused.err), (2, True))
+        unknown = allot("serve", policy, "--run", self.run_folder, "--can", "fly")
+        self.assertEqual((unknown.code, "say defers, scores, shapes, replays or losses" in unknown.err), (2, True))
+        losses = allot("serve", policy, "--run", self.run_folder, "--can", "losses")
+        self.assertEqual((losses.code, "does not travel over a socket" in losses.err), (2, True))
+        _, ready = self.start(policy, "--can", "shapes", "--can", "defers")
+        self.assertEqual(ready["policy"], "p")
+
 
 if __name__ == "__main__":
     unittest.main()

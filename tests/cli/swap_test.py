@@ -69,7 +69,26 @@ class Plan(unittest.TestCase):
         old = policy_file("policy p\nstate seen: int per prompt = 0\non finish of group g { train }\n")
         new = policy_file("policy p\nstate seen: real per prompt = 0\non finish of group g { train }\n")
         told = allot("plan", new, "--on", log(self.LOG), "--against", old)
-        self.assertIn("state would be lost: `seen`", told.out)
+        self.assertIn("a swap would be refused: State would be lost:\n  `seen`", told.out)
+        self.assertEqual(told.code, 1)
+
+    def test_what_a_swap_would_do_beside_the_decisions_is_told(self):
+        old = policy_file("policy p\nbudget 5000 tokens per run\nstate seen: int per prompt = 0\n"
+                          "on turn 2 of group g { continue }\non finish of group g { train }\n")
+        new = policy_file("policy p\nbudget 10 tokens per run\nstate known: int per prompt = 0\non turn 1 of group g { continue }\n")
+        path = log(self.LOG)
+        told = allot("plan", new, "--on", path, "--against", old)
+        self.assertEqual(told.code, 0, told.err)
+        for line in ("state begun anew: known", "state dropped: seen", "budget: 5000 tokens per run -> 10 tokens per run",
+                     "not asked any more: `on finish of group g`", "a swap would take over at the end of an iteration: "):
+            self.assertIn(line, told.out)
+        plan = allot("plan", new, "--on", path, "--against", old, "--json").json()
+        self.assertEqual(plan["state"]["dropped"], ["seen"])
+        self.assertEqual(plan["refused"], [])
+        self.assertIn("turn limit", " ".join(plan["notes"]))  # of a log nobody knows
+        same = allot("plan", old, "--on", path, "--against", old).out
+        for word in ("state ", "budget:", "not asked", "a swap would"):
+            self.assertNotIn("\n" + word, same)
 
     def test_what_cannot_be_compared_is_told(self):
         path = policy_file(gate(0.25))
@@ -161,6 +180,11 @@ class Swap(unittest.TestCase):
         self.assertEqual(allot("swap", "/nowhere", policy_file(gate(0.5))).code, 2)
         self.assertIn("no share", allot("swap", str(self.run), policy_file(gate(0.5)), "--canary", "110%").err)
         self.assertEqual(allot("rollback", str(self.run), "--state", "soon").code, 2)
+        for hash in ("", "1f0c22a", "gate.allot", "1f0c22ab" * 9):  # the first: a shell variable that is not set
+            for words in (["swap", str(self.run), policy_file(gate(0.5))], ["rollback", str(self.run)]):
+                told = allot(*words, "--expect", hash)
+                self.assertEqual(told.code, 2)
+                self.assertIn("no hash of a policy", told.err)
 
 
 if __name__ == "__main__":

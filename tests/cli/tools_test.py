@@ -21,6 +21,24 @@ test "one" {
 }
 """
 
+# Two members that answer together; the tests reach all of gate's rules and not that nothing is few.
+TEAM = """policy team = gate then few
+test "flat" { given g = group { rewards: [1, 1] }  expect finish(g) is drop because "flat; few" }
+test "mixed" { given g = group { rewards: [1, 0] }  expect finish(g) is drop because "few" }
+# file gate.allot
+policy gate
+on finish of group g {
+  when g.flat then drop because "flat"
+  otherwise train
+}
+# file few.allot
+policy few
+on finish of group g {
+  when g.scored < 3 then drop because "few"
+  otherwise train
+}
+"""
+
 
 class Coverage(unittest.TestCase):
     def test_a_rule_that_never_answers_is_named(self):
@@ -37,8 +55,40 @@ class Coverage(unittest.TestCase):
         self.assertEqual(answer.code, 0, answer.out)
         self.assertIn("2 of 2 rules answered in a test", answer.out)
 
+    def test_rules_of_members_stand_in_their_own_files(self):
+        path = policy_file(TEAM)
+        beside = pathlib.Path(path).parent / "few.allot"
+        answer = allot("test", path, "--coverage", "--evaluator")
+        self.assertEqual(answer.code, 1)
+        self.assertIn(f"{beside}:4: no test makes this rule answer: otherwise train", answer.out)
+        self.assertIn("3 of 4 rules answered in a test", answer.out)
+        told = allot("test", path, "--coverage", "--evaluator", "--json").json()[0]["rules"]
+        self.assertEqual([(pathlib.Path(rule["file"]).name, rule["line"], rule["tests"]) for rule in told],
+                         [("gate.allot", 3, 1), ("gate.allot", 4, 1), ("few.allot", 3, 2), ("few.allot", 4, 0)])
+
 
 class Mutation(unittest.TestCase):
+    def test_a_composition_is_changed_too(self):
+        # Either member left out, and the other order: one says "flat; few", so all three are noticed.
+        answer = allot("test", policy_file(TEAM), "--mutate", "--evaluator", "--most-survivors", "0")
+        self.assertEqual(answer.code, 0, answer.out + answer.err)
+        self.assertIn("0 of 3 changes were not noticed", answer.out)
+        careless = TEAM.replace(' because "flat; few"', "").replace(' because "few" }', " }")
+        answer = allot("test", policy_file(careless), "--mutate", "--evaluator", "--most-survivors", "50")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.out, r":1:15: no test notices: `gate` was left out")
+        self.assertRegex(answer.out, r":1:15: no test notices: `few` came before `gate`")
+        self.assertIn("2 of 3 changes were not noticed (66.7 %)", answer.out)
+
+    def test_nothing_to_change_is_no_success(self):
+        path = policy_file("policy p\nimport gates as gates\n"
+                           "test \"t\" { given g = group { rewards: [1] }  expect gates.one(1) == 1 }\n"
+                           "# file gates.allot\npolicy gates\nfn one(x: real) -> real = x\n")
+        answer = allot("test", path, "--mutate", "--evaluator", "--most-survivors", "0")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("nothing in these policies could be changed", answer.err)
+        self.assertNotIn("changes were not noticed", answer.out)
+
     def test_survivors_have_a_place(self):
         path = policy_file(HALF)
         answer = allot("test", path, "--mutate", "--evaluator")
@@ -99,6 +149,36 @@ class Tags(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text.append(data)
+
+
+class Scenarios(unittest.TestCase):
+    TEXT = """policy p
+on finish of group g { when g.flat then drop }
+test "one" { given g = group { rewards: [1, 1] }  expect finish(g) is drop }
+scenario "first" { iteration { group a: rewards 1, 1  expect a is dropped } }
+scenario "second" { iteration { group a: rewards 1, 0  expect a is trained } }
+"""
+
+    def test_check_counts_them_and_doc_lists_them(self):
+        path = policy_file(self.TEXT)
+        self.assertIn("1 test, 2 scenarios)", allot("check", path).out)
+        page = allot("doc", path).out
+        self.assertIn("## Tests\n\n- one\n", page)
+        self.assertIn("## Scenarios\n\n- first\n- second\n", page)
+
+
+class Explain(unittest.TestCase):
+    def test_what_stands_in_another_file_is_told_with_its_file(self):
+        path = policy_file(TEAM)
+        folder = pathlib.Path(path).parent
+        told = allot("explain", path)
+        self.assertEqual(told.code, 0, told.err)
+        self.assertIn(f"on finish of group g  ({folder}/gate.allot:2, {folder}/few.allot:2)", told.out)
+        self.assertNotRegex(told.out, r"line \d")
+        alone = allot("explain", str(folder / "gate.allot")).out
+        self.assertIn("on finish of group g  (line 2)", alone)
+        handler = allot("explain", path, "--json").json()["handlers"][0]
+        self.assertEqual(handler["where"], f"{folder}/gate.allot:2, {folder}/few.allot:2")
 
 
 class Doc(unittest.TestCase):

@@ -74,6 +74,13 @@ TEST_CASE("lows above the budget are undefined, each of them") {
   CHECK(counts("allot 5 over x in [1, 2, 3], n in x..9 in proportion to 1") == Counts{-1, -1, -1});
 }
 
+TEST_CASE("a budget below 0 is one of 0") {
+  for (const std::string how : {"maximizing n * x", "minimizing (n - x) * (n - x)", "in proportion to x"}) {
+    CHECK(counts("allot -8 over x in [1, 2, 3], n in 0..8 " + how) == Counts{0, 0, 0});
+    CHECK(counts("allot -8 over x in [1, 2, 3], n in 1..8 " + how) == Counts{-1, -1, -1});
+  }
+}
+
 TEST_CASE("the nearest whole targets, count by count") {
   CHECK(counts("allot 9 over t in [1.2, 3.9], n in 0..8 minimizing (n - t) * (n - t)") == Counts{1, 4});
   CHECK(counts("allot 2 over t in [1.2, 3.9], n in 0..8 minimizing (n - t) * (n - t)") == Counts{0, 2});

@@ -1,5 +1,6 @@
 #include "tests/compiler/batch_harness.h"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -52,6 +53,34 @@ struct Columns {
   }
 };
 
+std::int64_t bytes_of(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::None:
+    case ColumnKind::Same:
+      return 0;
+    case ColumnKind::Cells:
+      return sizeof(Cell);
+    case ColumnKind::Real32:
+    case ColumnKind::Int32:
+      return 4;
+    case ColumnKind::Byte:
+      return 1;
+    default:
+      return 8;
+  }
+}
+
+// The same columns, as if they began at that row.
+std::vector<Facts> from_row(const std::vector<ColumnShape>& shapes, const Facts* facts, std::int64_t row) {
+  std::vector<Facts> moved;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto* const values = static_cast<const std::uint8_t*>(facts[i].values);
+    moved.push_back({values == nullptr ? nullptr : values + row * bytes_of(shapes[i].kind),
+                     facts[i].defined == nullptr ? nullptr : facts[i].defined + row});
+  }
+  return moved;
+}
+
 ColumnShape random_shape(Dice& dice, const Type& type) {
   ColumnShape shape;
   shape.gaps = type.optional || dice.once_in(6);
@@ -74,7 +103,7 @@ ColumnShape random_shape(Dice& dice, const Type& type) {
 
 }  // namespace
 
-Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame) {
+Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame, std::int64_t at_once) {
   const auto size = static_cast<std::size_t>(frame.count);
   Scratch scratch;
   frame.scratch = &scratch;
@@ -85,12 +114,24 @@ Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame) {
   answer.defined.assign(number_count, std::vector<std::uint8_t>(size, 99));
   answer.faults.assign(size, FaultKind::OutOfMemory);
   answer.nodes.assign(size, 99);
-  BatchOutcome outcome;
-  outcome.rules = shape.narrow ? static_cast<void*>(answer.narrow.data()) : static_cast<void*>(answer.wide.data());
-  for (std::size_t i = 0; i < number_count; ++i) outcome.numbers[i] = {answer.bits[i].data(), answer.defined[i].data()};
-  outcome.faults = answer.faults.data();
-  outcome.fault_nodes = answer.nodes.data();
-  answer.faulty = batch.decide(frame, outcome);
+  const std::int64_t step = at_once == 0 ? std::max<std::int64_t>(1, frame.count) : at_once;
+  for (std::int64_t begin = 0; begin < frame.count || begin == 0; begin += step) {
+    const std::vector<Facts> reads = from_row(shape.reads, frame.reads, begin);
+    const std::vector<Facts> states = from_row(shape.states, frame.states, begin);
+    BatchFrame part = frame;
+    part.count = std::min(step, frame.count - begin);
+    part.reads = reads.data();
+    part.states = states.data();
+    if (frame.frames != nullptr) part.frames = frame.frames + begin;
+    BatchOutcome outcome;
+    outcome.rules = shape.narrow ? static_cast<void*>(answer.narrow.data() + begin)
+                                 : static_cast<void*>(answer.wide.data() + begin);
+    for (std::size_t i = 0; i < number_count; ++i)
+      outcome.numbers[i] = {answer.bits[i].data() + begin, answer.defined[i].data() + begin};
+    outcome.faults = answer.faults.data() + begin;
+    outcome.fault_nodes = answer.nodes.data() + begin;
+    answer.faulty += batch.decide(part, outcome);
+  }
   return answer;
 }
 
@@ -149,6 +190,10 @@ Comparison compare_batches(const Program& program, const Program& other, std::ui
     frames[row] = questions[row]->frame;
   }
   both.machine = told(*machine, shape, frame);
+  if (both.vectorised) {
+    const Told in_parts = told(*machine, shape, frame, 8 + dice.below(12));
+    if (!(in_parts == both.machine)) both.machine = in_parts;
+  }
   return both;
 }
 

@@ -20,12 +20,16 @@ struct Told {
   std::int64_t faulty = 0;
   friend bool operator==(const Told&, const Told&) = default;
 };
-Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame);
+// `at_once` rows a question; 0: all of them.
+Told told(const Batch& batch, const BatchShape& shape, BatchFrame frame, std::int64_t at_once = 0);
 
 // Both over the same random rows, in columns of random shapes; `other` is what the machine code is made of. Each row is
 // a frame of the program (memory_for).
 struct Comparison {
-  Told evaluator, machine;
+  Told evaluator;
+  // Of all rows in one question; or of a few in each, where that differs: most of those have no row that faults, and
+  // machine code has another way for them.
+  Told machine;
   bool vectorised = false;
 };
 Comparison compare_batches(const Program& program, const Program& other, std::uint64_t seed, std::int64_t rows);

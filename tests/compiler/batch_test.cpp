@@ -61,6 +61,32 @@ TEST_CASE("a batch answers row by row") {
   }
 }
 
+TEST_CASE("rows that fault do not change those before and after them") {
+  const Program program = allocation();
+  BatchShape shape;
+  shape.reads = {{ColumnKind::Int32, false}, {ColumnKind::Real64, false}};
+  shape.operands = true;
+  constexpr std::size_t rows = 100'003;   // many blocks of every kind, and a row or two that fill no vector
+  std::vector<std::int32_t> t(rows);
+  std::vector<double> d(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    t[i] = 1 + static_cast<std::int32_t>(i % 23);
+    d[i] = 0.125 * static_cast<double>(i % 91);
+  }
+  // One row divides by zero, one has no distance, and two of the last do, of which one is in no vector.
+  t[5000] = 0, d[5000] = 0.1;
+  d[50'001] = std::numeric_limits<double>::infinity();
+  d[rows - 9] = d[rows - 1] = std::numeric_limits<double>::quiet_NaN();
+  const Facts facts[] = {{t.data(), nullptr}, {d.data(), nullptr}};
+  const BatchFrame frame{rows, nullptr, facts, nullptr, nullptr, nullptr};
+  const auto machine = made(compile_batch(program, 0, shape));
+  const Told answer = told(*machine, shape, frame);
+  CHECK(answer.faulty == 4);
+  CHECK(answer.faults[5000] == FaultKind::DivisionByZero);
+  CHECK(answer.faults[50'001] == FaultKind::Domain);
+  CHECK(answer == told(*made(evaluate_batch(program, 0, shape)), shape, frame));
+}
+
 TEST_CASE("rows side by side and rows one by one agree on random programs") {
   const std::uint64_t first = seed_of("ALLOT_PROPERTY_SEED", 1), programs = seed_of("ALLOT_PROPERTY_PROGRAMS", 200);
   std::map<std::string, int> parts;

@@ -192,6 +192,12 @@ TEST_CASE("chances and information") {
   CHECK(real("weights_entropy([1, 1]) ?? 0") == Approx(std::log(2.0)));
   CHECK(undefined("weights_entropy([0, 0])"));
   CHECK(real("softmax([0, 0])[1]") == Approx(0.5));
+  // Three equal ones are thirds, however large; and what cannot be told is a fault, never a wrong number.
+  for (const std::string x : {"0", "1000", "1e9", "1e16", "-1e300"}) CHECK(real("softmax([" + x + ", " + x + ", " + x + "])[1]") == 1.0 / 3);
+  CHECK(fault("weights_entropy([1e308, 1e308]) ?? 0") == FaultKind::NotFinite);
+  CHECK(fault("normalized([1e200, -1e200], 0)[0]") == FaultKind::NotFinite);
+  CHECK(fault("max_variance([1e200, -1e200, 0], 2)[0]") == FaultKind::NotFinite);
+  CHECK(real("beta(1e308, 1e308).mean") == 0.5);
   CHECK(real("sprt_ratio(0.25, 0.5, 3 rollouts, 0 rollouts)") == Approx(3 * std::log(2.0)));
   CHECK(real("sprt_upper(0.25, 0.25)") == Approx(std::log(3.0)));
   CHECK(real("sprt_lower(0.25, 0.25)") == Approx(-std::log(3.0)));
@@ -203,4 +209,26 @@ TEST_CASE("a value within its range") {
   CHECK(integer("within(3, 1, 4)") == 3);
   CHECK(fault("within(size([1, 2]), 3, 4)") == FaultKind::Domain);
   CHECK(fault("within(0.5 * size([1]), 1, 2)") == FaultKind::Domain);
+}
+
+TEST_CASE("a long list: a table of constants is copied, one that is computed is the evaluator's") {
+  const auto list = [](int count, const std::string& element) {
+    std::string text;
+    for (int i = 1; i <= count; ++i) text += (i > 1 ? ", " : "") + element + std::to_string(i);
+    return "[" + text + "]";
+  };
+  for (const int count : {15, 16, 17, 4000}) {  // the sum of 1 .. n is n (n + 1) / 2
+    CHECK(integer("sum(" + list(count, "") + ")") == count * (count + 1) / 2);
+    if (count < 100) CHECK(real("sum(" + list(count, "0.5 + ") + ")") == count * (count + 2) / 2.0);
+    CHECK(integer(list(count, "-") + "[" + std::to_string(count - 1) + "]") == -count);
+  }
+  CHECK(real("sum([undefined, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15.5]) ?? 0.0") == 120.5);
+  const auto source = std::make_shared<const allot::lang::Source>("<expression>", "sum(" + list(1025, "0.5 + ") + ")");
+  allot::lang::Diagnostics diagnostics;
+  const auto program = allot::lang::check_expression(source, diagnostics);
+  INFO(allot::lang::render_all(diagnostics, *source));
+  REQUIRE(program);
+  const auto native = compile(*program, Optimize::None);
+  REQUIRE_FALSE(native);
+  CHECK(native.error().what.find("too large for machine code") != std::string::npos);
 }

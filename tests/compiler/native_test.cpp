@@ -149,6 +149,22 @@ TEST_CASE("listings show the baseline instruction set and nothing of the host") 
   CHECK(ir->find("fast") == std::string::npos);
 }
 
+TEST_CASE("a sanitizer's pass has been over emitted code in its own builds, and in no other") {
+  const std::string build = ALLOT_WATCHED;
+  const Builder b = small_policy();
+  for (const Optimize level : {Optimize::None, Optimize::Full}) {
+    const auto ir = emit(b.program, Listing::Ir, level);
+    REQUIRE(ir);
+    const auto has = [&](const char* word) { return ir->find(word) != std::string::npos; };
+    CHECK(has("sanitize_thread") == (build.find("thread") != std::string::npos));
+    CHECK(has("@__tsan_read8(") == (build.find("thread") != std::string::npos));
+    CHECK(has("@__tsan_write4(") == (build.find("thread") != std::string::npos));
+    CHECK(has("sanitize_address") == (build.find("address") != std::string::npos));
+    CHECK(has("@__asan_report_load8(") == (build.find("address") != std::string::npos));
+    CHECK_FALSE(has("module_ctor"));
+  }
+}
+
 TEST_CASE("lets that need each other without end are refused by the compiler and fault in the evaluator") {
   Builder b;
   NodeId sum = b.real(0);

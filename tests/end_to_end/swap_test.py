@@ -75,6 +75,35 @@ class Swapping(unittest.TestCase):
         self.assertEqual(plan.returncode, 0, plan.stderr)
         self.assertEqual(json.loads(plan.stdout)["from"]["sha256"], active[0])
 
+    def test_a_file_that_was_edited_while_the_run_was_down(self):
+        place = folder()
+        policy = place / "gate.allot"
+        policy.write_text(GATE.format(most=2))
+        run = place / "run"
+        self.arm = run / "seed-7" / "policy"
+        words = [*TINY, "--arms", "policy", "--policy", str(policy), "--watch", str(policy), "--run", str(run)]
+
+        def until(holds, what, *more):
+            self.process = start(*words, "--iterations", "100000", *more)
+            try:
+                self.wait(holds, what)
+            finally:
+                self.process.send_signal(signal.SIGKILL)
+                self.process.communicate(timeout=60)
+
+        until(lambda: len(self.versions()) >= 2, "no iteration came")
+        began_with = json.loads((self.arm / "policy.json").read_text())["sha256"]
+        policy.write_text("policy gate\non finish of")  # half an edit
+        resumed = train(*words, "--iterations", str(len(self.versions()) + 2), "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.err)
+        self.assertEqual(self.versions()[-1], 0)
+        self.assertEqual(json.loads((self.arm / "state.json").read_text())["policy"], began_with)
+        policy.write_text(GATE.format(most=1.2))
+        until(lambda: 1 in self.versions(), "the edited file was not taken", "--resume")
+        self.assertEqual(json.loads((self.arm / "policy.json").read_text())["sha256"], began_with)
+        audit = allot("audit", run)
+        self.assertEqual(audit.returncode, 0, audit.stdout + audit.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,6 +35,8 @@ std::unique_ptr<LiveEngine> engine_of(const std::string& text, const Settings& s
                                       const std::map<std::string, std::string>& set = {});
 Settings settings(int slots, int group_size, int turn_limit = 30);
 std::vector<std::string> prompts(int count);   // "p0", "p1", …
+// What an engine carries over, whatever journal it stands on.
+std::string without_mark(const std::string& state);
 
 class Driver {
  public:

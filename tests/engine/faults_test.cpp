@@ -198,6 +198,22 @@ TEST_CASE("fault 19: when the producer dies the consumer gets the cause at once"
   CHECK(report->message.find("engine 0 exited with 139") != std::string::npos);
 }
 
+TEST_CASE("a turn with a count below 0 is refused, and nothing is changed by it") {
+  auto engine = engine_of(nullptr, settings(1, 2));
+  REQUIRE(engine->begin_iteration(0, prompts(1)));
+  Turn turn;
+  turn.action = "look";
+  turn.tokens = -1;
+  const auto refused = engine->turn({0, 0}, turn);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().what == "A turn of rollout 0 of group 0 is reported with -1 tokens.");
+  turn.tokens = 3;
+  turn.calls = -2;
+  REQUIRE_FALSE(engine->turn({0, 0}, turn));
+  turn.calls = 0;
+  REQUIRE(engine->turn({0, 0}, turn));
+}
+
 TEST_CASE("fault 29: a second result of the same rollout is one result") {
   auto engine = engine_of("", settings(1, 2));
   REQUIRE(engine->begin_iteration(0, {"p"}));
@@ -318,6 +334,14 @@ TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
   CHECK_FALSE(engine->end_iteration());  // a rollout still runs
   REQUIRE(engine->ended({0, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
   CHECK(engine->end_iteration());
+  const std::string state = engine->save_state();
+  for (const int backwards : {0, -1, -7}) CHECK(engine->begin_iteration(backwards, {"p"}).error().what.find("count up") != std::string::npos);
+  REQUIRE(engine->begin_iteration(4, {"p"}));  // some may be left out
+  REQUIRE(engine->ended({1, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
+  REQUIRE(engine->end_iteration());
+  CHECK_FALSE(engine->begin_iteration(3, {"p"}));
+  REQUIRE(engine->restore(state));
+  CHECK(engine->begin_iteration(1, {"p"}));  // the state of then goes on from then
 }
 
 TEST_CASE("fault 4: a gate on the shaped reward, where a raw one exists, is warned of with its place") {

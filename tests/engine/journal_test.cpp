@@ -103,7 +103,7 @@ TEST_CASE("the state is on disk after each barrier and restores") {
   const Folder folder;
   play(folder, 2);
   auto engine = engine_of(selective, settings(2, 4));
-  REQUIRE(engine->restore(bench::read_file(folder.path() / "state.json")));
+  REQUIRE(engine->restore_from(folder.path()));
   CHECK_FALSE(fs::exists(folder.path() / "state.json.new"));
 }
 

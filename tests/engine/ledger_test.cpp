@@ -52,6 +52,33 @@ TEST_CASE("what can be started is bounded by the tightest unit") {
   CHECK(shadow.affordable(50) == 50);
 }
 
+TEST_CASE("a budget per run counts on through versions that declare another or none") {
+  const lang::Program per_run = program_with({budget(lang::BaseUnit::Rollouts, 10, true)});
+  const lang::Program per_iteration = program_with({budget(lang::BaseUnit::Rollouts, 3, false)});
+  const lang::Program tokens = program_with({budget(lang::BaseUnit::Tokens, 1000, true)});
+  Ledger ledger;
+  int started = 0;
+  const lang::Program none;
+  for (const lang::Program* const program : {&per_run, &per_iteration, &tokens, &none, &per_run}) {
+    Ledger next(*program, {}, tokens_per_turn, true);
+    next.restore(ledger.every_account(), ledger.conservation(), ledger.begun());
+    ledger = std::move(next);
+    ledger.begin_iteration();
+    CHECK(ledger.accounts().size() == program->budgets.size());
+    if (program == &per_run) CHECK(ledger.accounts()[0].spent == started);
+    // Once as part of a swap, once as a snapshot is read back.
+    Ledger again(*program, {}, tokens_per_turn, true);
+    again.restore(ledger.every_account(), ledger.conservation(), ledger.begun());
+    ledger = std::move(again);
+    for (int i = 0; i < 2; ++i, ++started) {
+      Permit permit;
+      ledger.start(permit);
+      ledger.end(permit, true);
+    }
+  }
+  CHECK(ledger.affordable(99) == 0);  // 5 versions started 2 each
+}
+
 TEST_CASE("a budget per iteration begins anew, and carries over only where that is declared") {
   for (const bool carry : {false, true}) {
     const lang::Program program = program_with({budget(lang::BaseUnit::Rollouts, 10, false, carry)});

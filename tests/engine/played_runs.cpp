@@ -165,18 +165,17 @@ void play(const PlayedRun& run, const Folder& folder, int from, int to, std::uin
   made.shadow = run.shadow;
   double time = 0;
   if (run.seconds_an_event > 0) made.clock = [&time, &run] { return time += run.seconds_an_event; };
-  const std::string before = from > 0 ? read_file(folder.path() / "state.json") : "";
   const auto own = engine_of(run.policy, made);
   const std::unique_ptr<Engine> between = through ? through(*own) : nullptr;
   Engine* const engine = between ? between.get() : own.get();
   if (from > 0) {
-    auto restored = engine->restore(before);
+    auto restored = own->restore_from(folder.path());
     if (!restored) FAIL(restored.error().text());
   }
   for (int iteration = from; iteration < to; ++iteration) {
     if (run.with_pool) {
       std::vector<PoolPrompt> pool;
-      for (const std::string& key : prompts(12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd", {}});
+      for (const std::string& key : prompts(12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd"});
       REQUIRE(engine->set_pool(pool));
     }
     Driver driver(*engine, course_of, order + static_cast<std::uint64_t>(iteration));

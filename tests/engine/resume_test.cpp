@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -71,6 +72,37 @@ TEST_CASE("saved and restored at any barrier, the run goes on as if it had never
   }
 }
 
+TEST_CASE("the same from the folder of the run, and from a checkpoint of it") {
+  Told whole;
+  auto uninterrupted = engine_of(learning, settings(3, 4));
+  play(*uninterrupted, 0, 6, whole);
+  for (const bool at_checkpoint : {false, true}) {
+    for (int cut = 1; cut < 6; ++cut) {
+      const bench::Folder folder, checkpoint;
+      std::filesystem::create_directories(checkpoint.path());
+      Settings kept = settings(3, 4);
+      kept.run_folder = folder.path();
+      Told parts;
+      {
+        auto before = engine_of(learning, kept);
+        play(*before, 0, cut, parts);
+        REQUIRE(before->save_state_in(checkpoint.path()));
+        if (at_checkpoint) {
+          Told lost;  // iterations after the checkpoint, which is what counts
+          play(*before, cut, 6, lost);
+        }
+      }
+      auto after = engine_of(learning, kept);
+      auto restored = after->restore_from(at_checkpoint ? checkpoint.path() : folder.path());
+      if (!restored) FAIL(restored.error().text());
+      play(*after, cut, 6, parts);
+      CHECK(parts.groups == whole.groups);
+      CHECK(parts.metrics == whole.metrics);
+      CHECK(bench::without_mark(after->save_state()) == bench::without_mark(uninterrupted->save_state()));
+    }
+  }
+}
+
 TEST_CASE("what is saved in the middle of an iteration is its beginning") {
   auto engine = engine_of(learning, settings(3, 4));
   Told told;
@@ -78,6 +110,10 @@ TEST_CASE("what is saved in the middle of an iteration is its beginning") {
   const std::string at_barrier = engine->save_state();
   REQUIRE(engine->begin_iteration(2, prompts(9)));
   CHECK(engine->save_state() == at_barrier);
+  const bench::Folder folder;
+  std::filesystem::create_directories(folder.path());
+  REQUIRE(engine->save_state_in(folder.path()));
+  CHECK(bench::read_file(folder.path() / "state.json") == at_barrier);  // an engine without a run folder: one text
 }
 
 TEST_CASE("a damaged state, and one of another policy, are refused") {

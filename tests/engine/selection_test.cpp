@@ -20,7 +20,7 @@ namespace {
 
 std::vector<PoolPrompt> pool_of(int count) {
   std::vector<PoolPrompt> pool;
-  for (const std::string& key : prompts(count)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd", {}});
+  for (const std::string& key : prompts(count)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd"});
   return pool;
 }
 
@@ -208,7 +208,7 @@ on finish of group g { when g.hits >= 2 then drop, evict until epoch + 1 otherwi
 
 TEST_CASE("a pool with one prompt twice is refused") {
   auto engine = engine_of("", settings(1, 1));
-  const auto set = engine->set_pool({{"a", "", {}}, {"a", "", {}}});
+  const auto set = engine->set_pool({{"a", ""}, {"a", ""}});
   REQUIRE_FALSE(set);
   CHECK(set.error().what.find("a twice") != std::string::npos);
 }

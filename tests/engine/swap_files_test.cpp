@@ -1,6 +1,7 @@
 // Requests from other processes, and a file that is watched.
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -10,6 +11,8 @@
 
 #include "runtime/engine/journal.h"
 #include "runtime/engine/swap_desk.h"
+#include "runtime/engine/vanishing.h"
+#include "runtime/engine/versions_folder.h"
 #include "tests/engine/bench.h"
 
 using namespace allot;
@@ -34,8 +37,8 @@ void write(const fs::path& file, const std::string& text) { std::ofstream(file, 
 
 std::string gate(int line) { return fmt::format("policy gate\non finish of group g {{ train }}\n# {}\n", line); }
 
-std::unique_ptr<LiveEngine> engine_in(const fs::path& run) {
-  write(run / "first.allot", gate(0));
+std::unique_ptr<LiveEngine> engine_in(const fs::path& run, const std::string& text = gate(0)) {
+  write(run / "first.allot", text);
   auto policy = load_policy(run / "first.allot", {});
   REQUIRE(policy);
   Settings made = settings(2, 2);
@@ -173,6 +176,73 @@ TEST_CASE("a request that was carried out and not yet saved comes again after th
   CHECK(comes_true([&] { return resumed->policy_hash() == report->to; }));
 }
 
+TEST_CASE("what a resumed run knows of is not carried out again: a swap, a canary, its end, a rollback") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const std::string first = engine->policy_hash();
+  std::vector<SwapRequest> requests(5);
+  requests[0] = request_of(gate(1));
+  requests[1] = request_of(gate(2));
+  requests[1].canary = 0.5;
+  requests[2].back = requests[3].back = StateOf::Now;  // the canary goes, then version 1
+  requests[4] = request_of(gate(3));
+  int carried_out = 0;
+  for (const SwapRequest& request : requests) {
+    {
+      auto desk = SwapDesk::open(*engine, folder.path, {});
+      REQUIRE(desk);
+      const auto report = ask_for_swap(folder.path, request, 5);
+      REQUIRE(report);
+      REQUIRE((report->outcome == SwapOutcome::Active || report->outcome == SwapOutcome::Canary));
+      CHECK(report->change == ++carried_out);
+      Driver(*engine, [](const std::string&, int sample) { return steady(1, sample % 2); }).run(carried_out, prompts(4));
+      desk->reset();  // killed after the checkpoint was written and before anybody cleaned up
+    }
+    const std::string state = engine->save_state(), active = engine->policy_hash();
+    engine.reset();
+    engine = engine_in(folder.path);
+    REQUIRE(engine->restore(state));
+    CHECK(engine->saved_change() == carried_out);
+    CHECK(engine->policy_hash() == active);
+    auto desk = SwapDesk::open(*engine, folder.path, {});
+    REQUIRE(desk);
+    CHECK(comes_true([&] { return fs::is_empty(folder.path / "swap" / "requests"); }));
+    desk->reset();
+    CHECK(engine->policy_hash() == active);
+    CHECK(engine->save_state() == state);
+  }
+  CHECK(engine->active_version() == 5);  // of 5 changes one was a canary, and its end took a number too
+}
+
+TEST_CASE("a request that the run has taken is not said to be taken back") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  int late = 0, taken_back = 0;
+  for (int i = 0; i < 40; ++i) {
+    const SwapRequest request = request_of(gate(i % 9 + 1));
+    const std::string before = engine->policy_hash();
+    const auto answer = ask_for_swap(folder.path, request, i % 8 * 0.004);
+    if (answer) continue;
+    const bool back = answer.error().what.find("was taken back") != std::string::npos;
+    if (!back) CHECK(answer.error().what.find("it will carry it out or refuse it") != std::string::npos);
+    const int version = engine->active_version();
+    if (back) {
+      std::this_thread::sleep_for(100ms);
+      CHECK(engine->active_version() == version);
+      ++taken_back;
+    } else {
+      ++late;
+      CHECK(comes_true([&] { return !fs::is_empty(folder.path / "swap" / "answers"); }));
+    }
+    CHECK(comes_true([&] { return std::none_of(fs::directory_iterator(files.requests()), {}, [](const auto& entry) { return entry.path().extension() == ".json"; }); }));
+    std::this_thread::sleep_for(60ms);
+  }
+  CHECK(late + taken_back > 5);
+}
+
 TEST_CASE("what is saved last, just before the end of the process, leaves no request behind") {
   for (int trial = 0; trial < 20; ++trial) {  // else the desk's next look takes it away, and the end has nothing to do
     const Folder folder;
@@ -204,6 +274,38 @@ TEST_CASE("a run that ended without a word, and a damaged request") {
   CHECK(engine->active_version() == 0);
 }
 
+TEST_CASE("what lies among the requests is read within bounds") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  fs::create_symlink("/dev/zero", files.request("00-endless"));
+  fs::create_directory(files.request("01-folder"));
+  write(files.request("02-long"), "");
+  fs::resize_file(files.request("02-long"), std::uintmax_t{1} << 32);  // a hole: it takes no room
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  for (const char* const id : {"00-endless", "01-folder", "02-long"}) {
+    CHECK(comes_true([&] { return fs::exists(files.answer(id)) && !fs::exists(files.request(id)); }));
+    CHECK(swap_report_from(*read_whole(files.answer(id)))->reason.find("is no file of") != std::string::npos);
+  }
+  CHECK(ask_for_swap(folder.path, request_of(gate(1)), 20)->outcome == SwapOutcome::Active);
+}
+
+TEST_CASE("a request whose asker gives up is taken back before anybody serves it") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  // Alive by its process, this one, but nobody looks at requests.
+  REQUIRE(replace_file(files.alive(), to_text(Beat{host_name(), ::getpid(), 1, engine->policy_hash(), 0})));
+  const std::atomic<bool> interrupt = true;
+  const auto report = ask_for_swap(folder.path, request_of(gate(1)), 20, &interrupt);
+  REQUIRE_FALSE(report);
+  CHECK(report.error().what.find("Interrupted") != std::string::npos);
+  CHECK(fs::is_empty(files.requests()));
+}
+
 TEST_CASE("a watched file becomes the policy, a broken one is told and changes nothing") {
   const Folder folder;
   auto engine = engine_in(folder.path);
@@ -223,4 +325,206 @@ TEST_CASE("a watched file becomes the policy, a broken one is told and changes n
   CHECK(told[1].find("refused") != std::string::npos);
   CHECK(told[1].find("train") != std::string::npos);
   CHECK(engine->active_version() == 1);
+}
+
+namespace {
+
+// Every part that a policy may have at its top level, in the usual order; `flat` differs from version to version.
+std::string rich(double near) {
+  return fmt::format(R"(policy rich
+# what is near
+param near: real = {}
+fn close(x: real) -> bool = x < near
+hit when reward >= 1
+budget 4000 rollouts per run
+budget 2000 tokens per iteration, carry over
+refill at most 3 rounds then train_partial
+state belief: beta per prompt = beta(1, 1) decay 0.95
+state seen: groups per run = 0
+on size of batch b {{ start 2 each, up to 4 }}
+on turn 2 of group g {{
+  when close(mean_pairwise(normalized_edit_distance, prefixes(g.actions, 2, padded)) ?? 1) then stop, drop
+  otherwise continue
+}}
+
+on turn 4 of group g {{ continue }}
+on finish of group g {{
+  when g.flat then drop because "flat"
+  otherwise train
+}}
+on update of batch b {{
+  for each g in b.ended {{ remember belief[g.prompt] = observe(belief[g.prompt], g.hits, g.misses) }}
+  remember seen = seen + b.size
+}}
+
+# the end
+)", near);
+}
+
+std::shared_ptr<Policy> parsed(const std::string& text) {
+  PolicyText whole;
+  whole.file = "rich.allot";
+  whole.text = text;
+  auto policy = load_policy(whole, {});
+  return policy ? *std::move(policy) : nullptr;
+}
+
+std::vector<std::string> wait_for_messages(SwapDesk& desk, std::size_t count) {
+  std::vector<std::string> told;
+  comes_true([&] {
+    for (std::string& line : desk.take_messages()) told.push_back(std::move(line));
+    return told.size() >= count;
+  }, 20000ms);
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("fault 44: of a policy cut anywhere no half would be taken for the whole") {
+  const auto active = parsed(rich(0.25));
+  REQUIRE(active);
+  REQUIRE(looks_like_half(*active, *active).empty());
+  int policies = 0;
+  // The file is written anew as it was, and with a change in an early line.
+  for (const double near : {0.25, 0.5}) {
+    const std::string text = rich(near);
+    const std::size_t last = text.rfind('}') + 1;  // from there on nothing that decides is missing
+    for (std::size_t size = 0; size < (near == 0.25 ? text.rfind("end") : last); ++size) {
+      const auto half = parsed(text.substr(0, size));
+      if (!half) continue;  // the checker refuses it
+      ++policies;
+      INFO(text.substr(0, size));
+      CHECK(!looks_like_half(*active, *half).empty());
+    }
+  }
+  CHECK(policies > 20);  // so the checker alone would not do
+  CHECK(looks_like_half(*active, *parsed(rich(0.5))).empty());
+}
+
+TEST_CASE("what vanishes is named; what comes at another turn or is told otherwise does not") {
+  const auto program = [](const std::string& text) {
+    auto policy = parsed(text);
+    REQUIRE(policy);
+    return policy;
+  };
+  const std::string head = "policy p\n";
+  const std::string two = "on turn 2 of group g { continue }\non turn 4 of group g { continue }\n";
+  const auto gone = [&](const std::string& from, const std::string& to) {
+    return vanishing(program(head + from)->program(), program(head + to)->program());
+  };
+  using Names = std::vector<std::string>;
+  CHECK(gone(two, "on turn 3 of group g { continue }\non turn 5 of group g { continue }\n").empty());
+  CHECK(gone(two, "on turn 2 of group g { continue }\n") == Names{"`on turn 4 of group g`"});
+  CHECK(gone(two, "on finish of group g { train }\n").size() == 2);
+  CHECK(gone("state seen: int per prompt = 0\n", "state sees: int per prompt = 0\n") == Names{"the state `seen`"});
+  CHECK(gone("budget 40 tokens per run\n", "budget 40 rollouts per run\n") == Names{"the budget of tokens"});
+  CHECK(gone("budget 40 tokens per run\n", "budget 4 tokens per iteration\n").empty());
+  CHECK(gone("hit when reward >= 1\nrefill at most 2 rounds then train_partial\n", "") == Names{"`refill`", "`hit`"});
+}
+
+TEST_CASE("half of a watched file is told and not taken, the whole one is; by request it may be less") {
+  const Folder folder;
+  auto engine = engine_in(folder.path, rich(0.25));
+  const fs::path file = folder.path / "first.allot";
+  auto desk = SwapDesk::open(*engine, folder.path, file);
+  REQUIRE(desk);
+  const std::string whole = rich(0.5);
+  const std::string half = whole.substr(0, whole.find("on finish"));
+  write(file, half);
+  const auto refused = wait_for_messages(**desk, 1);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].find("refused: It may be half a file: `on finish of group g` and `on update of batch b`") != std::string::npos);
+  CHECK(refused[0].find(fmt::format("allot swap {} {}", folder.path.string(), file.string())) != std::string::npos);
+  CHECK(engine->active_version() == 0);
+  write(file, whole);
+  const auto taken = wait_for_messages(**desk, 1);
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].find("active as version 1") != std::string::npos);
+  std::string forgetful = whole;
+  for (const std::string line : {"state seen: groups per run = 0\n", "  remember seen = seen + b.size\n"}) forgetful.erase(forgetful.find(line), line.size());
+  write(file, forgetful);
+  const auto kept = wait_for_messages(**desk, 1);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].find("the state `seen` of the active policy is not in it") != std::string::npos);
+  CHECK(engine->active_version() == 1);
+  const auto meant = ask_for_swap(folder.path, request_of(forgetful), 20);
+  REQUIRE(meant);
+  CHECK(meant->outcome == SwapOutcome::Active);
+  CHECK(meant->state.dropped == std::vector<std::string>{"seen"});
+}
+
+TEST_CASE("a watched file that was changed while the run was down is taken up, once; an unchanged one is not") {
+  const Folder folder;
+  const fs::path file = folder.path / "watched.allot";
+  write(file, gate(1));
+  auto engine = engine_in(folder.path);
+  const auto open = [&] {
+    auto desk = SwapDesk::open(*engine, folder.path, file);
+    REQUIRE(desk);
+    return *std::move(desk);
+  };
+  auto desk = open();
+  const auto by_hand = ask_for_swap(folder.path, request_of(gate(5)), 20);
+  REQUIRE(by_hand);
+  desk->saved(by_hand->version);
+  desk.reset();
+  desk = open();  // another text than the active one all the time, but nobody changed it
+  std::this_thread::sleep_for(1500ms);
+  CHECK(engine->active_version() == 1);
+  desk.reset();
+  write(file, gate(2));
+  desk = open();
+  const auto told = wait_for_messages(*desk, 1);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].find("watched.allot, changed while the run was down: active as version 2") != std::string::npos);
+  write(file, gate(3));
+  const auto saved = wait_for_messages(*desk, 1);
+  REQUIRE(saved.size() == 1);
+  CHECK(saved[0].find("watched.allot: active as version 3") != std::string::npos);
+  desk->saved(3);
+  desk.reset();
+  desk = open();
+  std::this_thread::sleep_for(1500ms);
+  CHECK(desk->take_messages().empty());
+  CHECK(engine->active_version() == 3);
+}
+
+TEST_CASE("a run that is resumed with a watch it did not have takes the file, unless it is active") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  REQUIRE(SwapDesk::open(*engine, folder.path, {}));
+  auto desk = SwapDesk::open(*engine, folder.path, folder.path / "first.allot");
+  REQUIRE(desk);
+  std::this_thread::sleep_for(1500ms);
+  CHECK((*desk)->take_messages().empty());
+  desk->reset();
+  const fs::path other = folder.path / "other.allot";
+  write(other, gate(4));
+  desk = SwapDesk::open(*engine, folder.path, other);
+  REQUIRE(desk);
+  CHECK(wait_for_messages(**desk, 1).size() == 1);
+  CHECK(engine->active_version() == 1);
+}
+
+TEST_CASE("a run goes on under the text that its folder keeps, whatever the file says by now") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const std::string hash = engine->policy_hash(), state = engine->save_state();
+  engine.reset();
+  for (const std::string& now : {gate(7), std::string("policy gate\non finish of"), std::string()}) {
+    write(folder.path / "first.allot", now);
+    Settings made = settings(2, 2);
+    made.run_folder = folder.path;
+    made.native = false;
+    made.policy = folder.path / "first.allot";
+    made.kept_policy = hash;
+    auto resumed = Engine::create(made);
+    if (!resumed) FAIL(resumed.error().text());
+    CHECK((*resumed)->restore(state));
+    CHECK((*resumed)->policy_hash() == hash);
+  }
+  Settings lost = settings(2, 2);
+  lost.run_folder = folder.path;
+  lost.kept_policy = std::string(64, '0');
+  CHECK_FALSE(Engine::create(lost));
 }

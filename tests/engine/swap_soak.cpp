@@ -1,7 +1,7 @@
 // What many swaps cost: memory over thousands of fresh compiles, events a second while cached programs are swapped a
 // thousand times a second, and the time from a request to the active policy. One JSON object on the last line of each.
 //
-//   swap_soak memory [--swaps 5000] [--rate 20]   exit 1 where memory grows
+//   swap_soak memory [--swaps 5000] [--rate 20]   exit 1 where memory grows; --journal: of a run with a folder
 //   swap_soak load [--rounds 11] [--rate 1000]    exit 1 below 0.95 of the events, above 1.5 times the p99.9 of one, or
 //                                                 where fewer than 0.95 of the swaps are made
 //   swap_soak latency [--swaps 50]                exit 1 above 50 ms
@@ -26,12 +26,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+fs::path new_folder(const std::string& name) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("allot_swap_{}_{}", name, ::getpid());
+  fs::create_directories(folder);
+  return folder;
+}
+
 // Fresh compiles, one after the other: memory over time, and mappings of the process, of which code has some of its own.
 int memory(const std::vector<std::string>& words) {
   const int swaps = static_cast<int>(option(words, "--swaps", 5000));
   const double rate = option(words, "--rate", 20);  // 0: as fast as it goes
   constexpr int parts = 10;  // as in faults.md 41 the first tenth is warm-up
-  auto engine = engine_of(policy_text(20, 0), 4);
+  const bool journal = std::find(words.begin(), words.end(), "--journal") != words.end();
+  const fs::path run = journal ? new_folder("memory") : fs::path();
+  auto engine = engine_of(policy_text(20, 0), 4, run);
   const std::vector<std::string> names = prompts(4);
   const auto begin = Clock::now();
   std::vector<double> megabytes;
@@ -64,9 +72,11 @@ int memory(const std::vector<std::string>& words) {
     if (megabytes.size() > 0) most = std::max(most, resident_mib());
     if (rate > 0) std::this_thread::sleep_until(begin + seconds(i / rate));
   }
+  engine.reset();
+  if (journal) fs::remove_all(run);
   const double growth = most - megabytes.front();
   const int more_maps = maps.back() - maps.front();
-  fmt::print("{}\n", Json{{"soak", "memory"}, {"swaps", swaps}, {"events", events}, {"seconds", seconds_since(begin)}, {"growth_mib", growth},
+  fmt::print("{}\n", Json{{"soak", "memory"}, {"journal", journal}, {"swaps", swaps}, {"events", events}, {"seconds", seconds_since(begin)}, {"growth_mib", growth},
                           {"mib", megabytes}, {"mappings", maps}, {"slowest_swap_ms", 1000 * slowest}}.dump());
   return watched || (growth < 5 && more_maps < 50) ? 0 : 1;
 }
@@ -91,8 +101,7 @@ void add_parts(Json& json, int count) {
 
 int latency(const std::vector<std::string>& words) {
   const int swaps = static_cast<int>(option(words, "--swaps", 50));
-  const fs::path run = fs::temp_directory_path() / fmt::format("allot_swap_latency_{}", ::getpid());
-  fs::create_directories(run);
+  const fs::path run = new_folder("latency");
   std::vector<double> inside, outside;
   {
     auto engine = engine_of(policy_text(100, 0), 4, run);

@@ -183,7 +183,7 @@ class Run {
 
   void iterate(int iteration) {
     std::vector<PoolPrompt> pool;
-    for (const std::string& key : prompts(chance(0.2) ? 10 : 12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd", {}});
+    for (const std::string& key : prompts(chance(0.2) ? 10 : 12)) pool.push_back({key, pool.size() % 2 == 0 ? "even" : "odd"});
     if (auto set = engine_->set_pool(pool); !set) FAIL(set.error().text());
     Driver driver(*engine_, course_of, random_());
     const bool dies = iteration > 0 && chance(0.15);

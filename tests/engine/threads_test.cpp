@@ -10,113 +10,16 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "tests/engine/bench.h"
+#include "tests/engine/clients.h"
 
 using namespace allot;
 using namespace allot::engine;
+using bench::drive;
 using bench::engine_of;
+using bench::Outcome;
 using bench::policy_of;
 using bench::prompts;
 using bench::settings;
-
-namespace {
-
-// Drives the groups of some slots, one event of each rollout in turn. A refill comes with the order that it follows from.
-class Client {
- public:
-  Client(Engine& engine, int turns) : engine_(engine), turns_(turns) {}
-
-  void take(const Orders& orders) {
-    for (const Start& start : orders.start) {
-      for (int sample = start.first; sample < start.first + start.count; ++sample) live_.push_back({{start.group, sample}, start.prompt});
-    }
-    for (const RolloutRef& ref : orders.stop) std::erase_if(live_, [&](const Live& live) { return live.ref == ref; });
-    for (const RolloutRef& ref : orders.hold) set_held(ref, true);
-    for (const RolloutRef& ref : orders.release) set_held(ref, false);
-    for (const GroupResult& result : orders.closed) closed.push_back(result);
-    batches_closed += orders.batch_closed;
-  }
-
-  void run() {
-    for (std::size_t next = 0; !live_.empty(); ++next) {
-      next %= live_.size();
-      if (live_[next].held) continue;
-      auto orders = event(live_[next]);
-      if (!orders) {
-        failed = orders.error().text();
-        return;
-      }
-      if (ended_) live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(next));
-      take(*orders);
-    }
-  }
-
-  std::vector<GroupResult> closed;
-  int batches_closed = 0;
-  std::string failed;
-
- private:
-  struct Live {
-    RolloutRef ref;
-    std::string prompt;
-    int turn = 0;
-    bool held = false;
-  };
-
-  void set_held(RolloutRef ref, bool held) {
-    for (Live& live : live_) {
-      if (live.ref == ref) live.held = held;
-    }
-  }
-
-  // What the rollouts of a prompt do is read off its number: every third prompt's agree, and rewards differ.
-  Result<Orders> event(Live& live) {
-    const int number = std::stoi(live.prompt.substr(1));
-    ended_ = live.turn == turns_;
-    if (ended_) return engine_.ended(live.ref, {Status::Completed, (number * 7 + live.ref.sample * (1 + number % 3)) % 4 / 4.0, std::nullopt, "", ""});
-    ++live.turn;
-    Turn turn;
-    turn.action = number % 3 == 0 ? fmt::format("go {}", live.turn) : fmt::format("go {}", live.turn + live.ref.sample * number % 5);
-    turn.tokens = 3;
-    turn.last = live.turn == turns_;
-    return engine_.turn(live.ref, turn);
-  }
-
-  Engine& engine_;
-  int turns_;
-  bool ended_ = false;
-  std::vector<Live> live_;
-};
-
-struct Outcome {
-  std::vector<GroupResult> closed;
-  int batches_closed = 0;
-};
-
-// Slot s is driven by thread s mod `threads`.
-Outcome drive(Engine& engine, int threads, int turns, const std::vector<std::string>& names) {
-  auto orders = engine.begin_iteration(0, names);
-  if (!orders) FAIL(orders.error().text());
-  std::vector<Client> clients(static_cast<std::size_t>(threads), Client(engine, turns));
-  for (std::size_t slot = 0; slot < orders->start.size(); ++slot) {
-    Orders own;
-    own.start = {orders->start[slot]};
-    clients[slot % clients.size()].take(own);
-  }
-  {
-    std::vector<std::jthread> running;
-    for (Client& client : clients) running.emplace_back([&client] { client.run(); });
-  }
-  Outcome outcome;
-  for (const Client& client : clients) {
-    if (!client.failed.empty()) FAIL(client.failed);
-    outcome.closed.insert(outcome.closed.end(), client.closed.begin(), client.closed.end());
-    outcome.batches_closed += client.batches_closed;
-  }
-  return outcome;
-}
-
-}  // namespace
 
 TEST_CASE("threads: verdicts do not depend on how many clients there are") {
   // Handlers that look at their own group alone, at every kind of point that a group has.
@@ -146,13 +49,7 @@ on finish of group g {
     auto engine = engine_of(text, settings(8, 4));
     const Outcome outcome = drive(*engine, threads, 6, prompts(64));
     CHECK(outcome.batches_closed == 1);
-    std::map<std::string, std::string> verdicts;
-    for (const GroupResult& result : outcome.closed) {
-      std::string& told = verdicts[fmt::format("{}/{}", result.slot, result.round)];
-      CHECK(told.empty());
-      told = fmt::format("{} {} {} {}", result.prompt, static_cast<int>(result.fate), result.reason, result.rewards.size());
-      for (const int sample : result.subset) told += fmt::format(" {}", sample);
-    }
+    const std::map<std::string, std::string> verdicts = outcome.verdicts();
     const auto report = engine->end_iteration();
     REQUIRE(report);
     if (threads == 1) {

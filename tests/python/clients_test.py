@@ -57,6 +57,18 @@ class Clients(unittest.TestCase):
         self.assertEqual(leader.save_state(), self.engine.save_state())
         self.assertEqual((leader.defaults, worker.defaults, server.counts["refused"]), (0, 0, 0))
 
+    def test_a_report_that_cannot_be_is_refused_here_and_costs_nothing_else(self):
+        server = self.serve()
+        client = self.connect()
+        client.begin_iteration(0, ["p0"])
+        for engine in (client, self.engine):
+            with self.assertRaisesRegex(allot.Error, "reported with -1 tokens"):
+                engine.turn(0, 0, "look", tokens=-1)
+        for sample in (0, 1):
+            client.turn(0, sample, "look", last=True)
+            closed = client.ended(0, sample, reward=sample).closed
+        self.assertEqual((closed[0].rewards, server.counts["refused"], client.lost), ([0, 1], 0, 0))
+
     def test_errors_of_the_engine_are_those_of_the_client(self):
         self.serve(SELECTIVE)
         client = self.connect()

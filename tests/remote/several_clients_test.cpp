@@ -63,7 +63,8 @@ class Spread final : public engine::Engine {
   int announce_swap() override { return 0; }
   engine::SwapReport swap_outcome(int ticket) const override { return leader_->swap_outcome(ticket); }
   int active_version() const override { return leader_->active_version(); }
-  int saved_version() const override { return leader_->saved_version(); }
+  int saved_change() const override { return leader_->saved_change(); }
+  bool carried_out(const std::string& request) const override { return leader_->carried_out(request); }
   double seconds_spent() const override { return leader_->seconds_spent(); }
   std::string policy_name() const override { return leader_->policy_name(); }
   std::string policy_hash() const override { return leader_->policy_hash(); }

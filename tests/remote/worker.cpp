@@ -66,11 +66,9 @@ int serve(const std::filesystem::path& path) {
   settings.slots = 2;
   settings.group_size = 4;
   settings.run_folder = path.parent_path();
-  const std::ifstream saved(path.parent_path() / "state.json");
-  std::ostringstream state;
-  if (saved) state << saved.rdbuf();
+  const bool saved = std::filesystem::exists(settings.run_folder / "state.json");
   auto engine = engine::Engine::create(settings);
-  if (!engine || (saved && !(*engine)->restore(state.str()))) return EXIT_FAILURE;
+  if (!engine || (saved && !(*engine)->restore_from(settings.run_folder))) return EXIT_FAILURE;
   auto server = Server::open(**engine, path);
   if (!server) {
     std::cout << server.error().text() << std::endl;

@@ -2,8 +2,8 @@
 //
 //   run_driver FOLDER ITERATIONS CHECKPOINT_EVERY SLEEP_MICROSECONDS
 //
-// It resumes from FOLDER/checkpoint.json where that is there: its own numbers and the engine's state in one file that is
-// replaced as a whole. "began N", "ended N" (end_iteration returned: the iteration is acknowledged) and "checkpoint N"
+// It resumes from FOLDER/checkpoint.json where that is there: its own numbers and the name of the folder with the engine's
+// state, in one file that is replaced as a whole and last. "began N", "ended N" (end_iteration returned: the iteration is acknowledged) and "checkpoint N"
 // go to stdout as they happen, "done" at the end. An error goes to stderr, with status 1.
 #include <algorithm>
 #include <chrono>
@@ -97,7 +97,7 @@ class Host {
     std::vector<PoolPrompt> pool;
     std::vector<std::string> order;
     for (int i = 0; i < prompt_count; ++i) {
-      pool.push_back({fmt::format("p{}", i), i % 2 == 0 ? "even" : "odd", {}});
+      pool.push_back({fmt::format("p{}", i), i % 2 == 0 ? "even" : "odd"});
       order.push_back(fmt::format("p{}", (next_ + i) % prompt_count));
     }
     if (auto set = engine_->set_pool(pool); !set) fail(set.error());
@@ -109,8 +109,15 @@ class Host {
   }
 
   void save(const fs::path& file, int iteration) const {
-    const nlohmann::json checkpoint{{"iteration", iteration}, {"next", next_}, {"engine", engine_->save_state()}};
+    const fs::path all = file.parent_path() / "checkpoints", own = all / fmt::format("{}", iteration);
+    fs::remove_all(own);  // of a process that was killed before it was done
+    fs::create_directories(own);
+    if (auto saved = engine_->save_state_in(own); !saved) fail(saved.error());
+    const nlohmann::json checkpoint{{"iteration", iteration}, {"next", next_}, {"engine", own.filename().string()}};
     if (auto written = replace_file(file, checkpoint.dump()); !written) fail(written.error());
+    for (const auto& entry : fs::directory_iterator(all)) {
+      if (entry.path() != own) fs::remove_all(entry.path());
+    }
   }
 
   // The iteration to go on with.
@@ -118,7 +125,8 @@ class Host {
     std::ifstream stream(file);
     const auto checkpoint = nlohmann::json::parse(stream);
     next_ = checkpoint.at("next").get<int>();
-    if (auto restored = engine_->restore(checkpoint.at("engine").get<std::string>()); !restored) fail(restored.error());
+    const fs::path own = file.parent_path() / "checkpoints" / checkpoint.at("engine").get<std::string>();
+    if (auto restored = engine_->restore_from(own); !restored) fail(restored.error());
     return checkpoint.at("iteration").get<int>() + 1;
   }
 

@@ -62,7 +62,9 @@ def starving(options):
 def state(options):
     told = figures(options.build / "tests/soak/state_soak", options.prompts, 5)
     print(f"state: {told['prompts']} prompts: {told['mib_with_state']} MiB at the end, {told['mib_peak']} at most; a barrier "
-          f"with its snapshot takes {told['barrier_s']} s, one that writes to every prompt {told['barrier_of_all_s']} s")
+          f"that writes to {told['touched']} takes {told['barrier_s']} s and puts {told['written_mib']} MiB on disk, one that "
+          f"writes to every prompt takes {told['barrier_of_all_s']} s; a checkpoint takes {told['checkpoint_s']} s, a restore "
+          f"{told['restore_s']} s")
     return told
 
 

@@ -1,11 +1,14 @@
 // state_soak PROMPTS ITERATIONS [FOLDER]: what an engine that remembers something of every prompt takes in memory and
 // time. A policy that writes to every prompt at each barrier has the first two iterations; then one takes its place that
-// writes to those of its batch.
+// writes to those of its batch, 1 % of all. Each iteration is checkpointed, and at the end another engine goes on from
+// the last checkpoint.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,6 +48,29 @@ double mebibytes(const char* name) {
   return 0;
 }
 
+double since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Of the rows that the last barrier wrote.
+std::uintmax_t latest_file(const std::filesystem::path& run) {
+  std::filesystem::path latest;
+  for (const auto& entry : std::filesystem::directory_iterator(run / "state")) latest = std::max(latest, entry.path());
+  return latest.empty() ? 0 : std::filesystem::file_size(latest);
+}
+
+// Until the snapshot of the iteration is on disk.
+void wait_for(const std::filesystem::path& run, int iteration) {
+  const std::string wanted = fmt::format("\"iteration\":{},", iteration);
+  for (int tries = 0; tries < 6000; ++tries) {
+    std::ifstream stream(run / "state.json");
+    std::string line;
+    std::getline(stream, line);
+    if (line.find(wanted) != std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
 template <typename T>
 T demand(Result<T> result) {
   if (!result) {
@@ -66,16 +92,19 @@ int main(int count, char** words) {
   Settings settings;
   settings.policy = folder / "policy.allot";
   settings.run_folder = folder;
-  settings.slots = 4;
+  const int touched = std::max(4, prompts / 100);
+  settings.slots = touched;
   settings.group_size = 2;
   settings.native = false;
   auto engine = demand(Engine::create(settings));
   std::vector<PoolPrompt> pool;
-  for (int i = 0; i < prompts; ++i) pool.push_back({fmt::format("prompt-{:08}", i), "", {}});
+  for (int i = 0; i < prompts; ++i) pool.push_back({fmt::format("prompt-{:08}", i), ""});
   const double before = mebibytes("VmRSS:");
   demand(engine->set_pool(pool));
   const double with_pool = mebibytes("VmRSS:");
-  double all = 0, few = 0;
+  double all = 0, few = 0, longest_checkpoint = 0;
+  std::uintmax_t written = 0;  // rows of the last barrier
+  const std::filesystem::path checkpoint = folder / "checkpoint";
   for (int iteration = 0; iteration < iterations; ++iteration) {
     if (iteration == iterations_of_all) {
       SwapRequest request;
@@ -85,7 +114,10 @@ int main(int count, char** words) {
       if (report.outcome != SwapOutcome::Active) demand(Result<void>(Error{report.reason, ""}));
     }
     std::vector<std::string> order;
-    for (int i = 0; i < 4; ++i) order.push_back(pool[static_cast<std::size_t>((iteration * 4 + i) % prompts)].key);
+    // Spread over the table, as a host draws them.
+    for (std::int64_t i = 0; i < touched; ++i) {
+      order.push_back(pool[static_cast<std::size_t>((iteration * touched + i) * 7'919 % prompts)].key);
+    }
     Orders orders = demand(engine->begin_iteration(iteration, order));
     for (const Start& start : orders.start) {
       for (int sample = start.first; sample < start.first + start.count; ++sample) {
@@ -100,17 +132,35 @@ int main(int count, char** words) {
     }
     const auto begin = std::chrono::steady_clock::now();
     demand(engine->end_iteration());
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = since(begin);
     double& longest = iteration < iterations_of_all ? all : few;
     longest = std::max(longest, seconds);
-    fmt::print(stderr, "iteration {}: barrier {:.2f} s, {:.0f} MiB\n", iteration, seconds, mebibytes("VmRSS:"));
+    if (iteration >= iterations_of_all) wait_for(folder, iteration);  // an iteration takes longer than its snapshot
+    const auto saving = std::chrono::steady_clock::now();
+    std::filesystem::remove_all(checkpoint);
+    std::filesystem::create_directories(checkpoint);
+    demand(engine->save_state_in(checkpoint));
+    const double saved = since(saving);
+    if (iteration > iterations_of_all) longest_checkpoint = std::max(longest_checkpoint, saved);
+    written = latest_file(folder);
+    fmt::print(stderr, "iteration {}: barrier {:.3f} s, checkpoint {:.3f} s, {} KiB of rows, {:.0f} MiB\n", iteration, seconds, saved,
+               written / 1024, mebibytes("VmRSS:"));
   }
-  const double after = mebibytes("VmRSS:");
-  const double bytes = static_cast<double>(engine->save_state().size()) / (1 << 20);
-  fmt::print("{{\"prompts\": {}, \"mib_before\": {:.0f}, \"mib_with_pool\": {:.0f}, \"mib_with_state\": {:.0f}, \"mib_peak\": {:.0f}, "
-             "\"bytes_a_prompt\": {:.0f}, \"snapshot_mib\": {:.0f}, \"barrier_of_all_s\": {:.2f}, \"barrier_s\": {:.2f}}}\n",
-             prompts, before, with_pool, after, mebibytes("VmHWM:"), (after - with_pool) * (1 << 20) / prompts, bytes, all, few);
-  engine.reset();  // it writes the last snapshot in the background
+  const double after = mebibytes("VmRSS:"), peak = mebibytes("VmHWM:");
+  const std::string text = engine->save_state();
+  engine.reset();
+  engine = demand(Engine::create(settings));
+  const auto begin = std::chrono::steady_clock::now();
+  demand(engine->restore_from(checkpoint));
+  const double restored = since(begin);
+  const bool same = engine->save_state() == text;
+  fmt::print("{{\"prompts\": {}, \"touched\": {}, \"mib_before\": {:.0f}, \"mib_with_pool\": {:.0f}, \"mib_with_state\": {:.0f}, "
+             "\"mib_peak\": {:.0f}, \"bytes_a_prompt\": {:.0f}, \"whole_text_mib\": {:.0f}, \"barrier_of_all_s\": {:.3f}, "
+             "\"barrier_s\": {:.3f}, \"written_mib\": {:.1f}, \"checkpoint_s\": {:.3f}, \"restore_s\": {:.2f}, \"same\": {}}}\n",
+             prompts, touched, before, with_pool, after, peak, (after - with_pool) * (1 << 20) / prompts,
+             static_cast<double>(text.size()) / (1 << 20), all, few, static_cast<double>(written) / (1 << 20), longest_checkpoint,
+             restored, same);
+  engine.reset();
   std::filesystem::remove_all(folder);
-  return 0;
+  return same ? 0 : 1;
 }

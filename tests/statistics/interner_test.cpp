@@ -36,3 +36,23 @@ TEST_CASE("symbols stay what they are while a thousand texts come in") {
   CHECK(interner.find("END") == std::nullopt);
   CHECK(interner.intern("") != interner.intern("invalid"));
 }
+
+TEST_CASE("what is forgotten was never there") {
+  // Against an interner that never saw it, across two doublings of the table.
+  Interner forgetting, plain;
+  for (int i = 0; i < 300; ++i) {
+    const std::string text = "go to drawer " + std::to_string(i);
+    const int before = forgetting.size();
+    forgetting.intern("for nothing " + std::to_string(i));
+    if (i % 3 == 0) forgetting.intern("and again " + std::to_string(i));
+    forgetting.forget_from(before);
+    CHECK(forgetting.find("for nothing " + std::to_string(i)) == std::nullopt);
+    CHECK(forgetting.intern(text) == plain.intern(text));
+    CHECK(forgetting.size() == plain.size());
+  }
+  for (int i = 0; i < 300; ++i) {
+    const std::string text = "go to drawer " + std::to_string(i);
+    REQUIRE(forgetting.find(text) == plain.find(text));
+    CHECK(forgetting.text(*forgetting.find(text)) == text);
+  }
+}

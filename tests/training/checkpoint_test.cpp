@@ -99,3 +99,38 @@ TEST_CASE("Missing and damaged parts are named, with what to do") {
     }
   }
 }
+
+TEST_CASE("A single byte that changed is noticed, wherever it is") {
+  const TemporaryFolder scratch;
+  const auto folder = scratch.path() / "checkpoint";
+  Model model = small_model(2);
+  const Trainer trainer(model, {});
+  REQUIRE(write_checkpoint(folder, trainer, words(), {}));
+  for (const char* name : {"config.json", "model.safetensors", "tokenizer.json", "optimizer.safetensors"}) {
+    const std::string whole = file(folder / name);
+    for (std::size_t part = 0; part < 9; ++part) {
+      std::string changed = whole;
+      changed[std::min(part * whole.size() / 8, whole.size() - 1)] ^= 1;
+      std::ofstream(folder / name, std::ios::binary) << changed;
+      INFO(name << ", part " << part);
+      const auto read = read_checkpoint(folder, Device::Cpu);
+      REQUIRE_FALSE(read);
+      CHECK(read.error().what.find(name) != std::string::npos);
+    }
+    std::ofstream(folder / name, std::ios::binary) << whole;
+  }
+  CHECK(read_checkpoint(folder, Device::Cpu));
+}
+
+TEST_CASE("What a killed process left of a checkpoint goes with the next one") {
+  const TemporaryFolder scratch;
+  const auto remains = scratch.path() / "checkpoint.tmp-1";
+  std::filesystem::create_directories(remains);
+  std::ofstream(remains / "model.safetensors") << "half";
+  std::filesystem::create_directories(scratch.path() / "warm-up.tmp-1");
+  Model model = small_model(2);
+  const Trainer trainer(model, {});
+  REQUIRE(write_checkpoint(scratch.path() / "checkpoint", trainer, words(), {}));
+  CHECK_FALSE(std::filesystem::exists(remains));
+  CHECK(std::filesystem::exists(scratch.path() / "warm-up.tmp-1"));
+}

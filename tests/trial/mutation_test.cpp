@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "files.h"
 #include "runtime/trial/coverage.h"
 #include "runtime/trial/mutation.h"
 
@@ -101,4 +102,63 @@ TEST_CASE("coverage counts the tests in which each rule answered") {
   CHECK(rules[1].line == 6);
   CHECK(rules[1].point == "on finish of group g");
   CHECK(rules[2].text == "otherwise train");
+}
+
+namespace {
+
+const std::string members = R"(
+# file gate.allot
+policy gate
+on finish of group g { when g.flat then drop because "flat" }
+# file few.allot
+policy few
+param least: rollouts = 2
+on finish of group g { when g.scored < least then drop because "few" }
+# file grows.allot
+policy grows
+on wave of group g { complete to 4 }
+)";
+
+}  // namespace
+
+TEST_CASE("of a composition its members are left out, reordered and given other numbers") {
+  const auto team = trial::test::program_of("policy team = gate then few(least: 3 rollouts) then grows\n" + members);
+  CHECK(changes(trial::mutants(*team)) ==
+        std::vector<std::string>{"1:15 `gate` was left out", "1:15 `few` came before `gate`", "1:19 `few` was left out",
+                                 "1:25 `grows` came before `few`", "1:36 `3` became `4`",
+                                 "1:47 `grows` was left out"});
+  for (const trial::Mutant& mutant : trial::mutants(*team)) {
+    const std::string line = mutant.text.substr(0, mutant.text.find('\n'));
+    if (mutant.change == "`few` was left out") CHECK(line == "policy team = gate then grows");
+    if (mutant.change == "`gate` was left out") CHECK(line == "policy team = few(least: 3 rollouts) then grows");
+    if (mutant.change == "`few` came before `gate`") CHECK(line == "policy team = few(least: 3 rollouts) then gate then grows");
+  }
+}
+
+TEST_CASE("a composition's tests notice that a member is gone, and in which order two of them answer") {
+  // few and grows answer at different points: their order is no change. Three are enough, and nobody asks about two.
+  const std::string text = "policy team = gate then few(least: 3 rollouts) then grows\n"
+                           "test \"both\" {\n  given g = group { rewards: [1, 1] }\n"
+                           "  expect finish(g) is drop because \"flat; few\"\n}\n"
+                           "test \"grows\" {\n  given g = group { rewards: [1] }\n  expect wave(g) is complete to 4\n}\n";
+  const auto report = trial::mutate(*trial::test::program_of(text + members));
+  CHECK(report.tried == 5);
+  CHECK(report.refused == 1);
+  CHECK(changes(report.survivors) == std::vector<std::string>{"1:36 `3` became `4`"});
+}
+
+TEST_CASE("a policy that imports is changed in its own text, not in what it imports") {
+  const std::string text = R"(policy p
+import gates as gates
+on finish of group g { when gates.worth(g.reward_mean ?? 0) < 0.3 then drop }
+test "dropped" { given g = group { rewards: [0.5, 0.5] }  expect finish(g) is drop }
+test "kept" { given g = group { rewards: [0.6, 0.6] }  expect finish(g) is train }
+# file gates.allot
+policy gates
+fn worth(x: real) -> real = x * x
+)";
+  const auto report = trial::mutate(*trial::test::program_of(text));
+  // Never holds, another fallback, `>`, 0.45, train; 0.36 is not below 0.3, and below 0.45.
+  CHECK(report.tried == 5);
+  CHECK(changes(report.survivors) == std::vector<std::string>{"3:58 `?? 0` became `?? 1`"});
 }

@@ -387,3 +387,131 @@ scenario "more for those that fail" {
 }
 )");
 }
+
+TEST_CASE("what a scenario counts of a group is what the group's handlers count") {
+  // An error and a rollout without a score are started, and not scored.
+  passes(R"(policy counts
+on finish of group g { train because "{g.scored} of {g.started} in wave {g.wave}" }
+scenario "scores, errors and none" {
+  size 3
+  slots 2
+  iteration {
+    group a: rewards 1, !, ?
+    group b: rewards ?, ?, ?
+    expect finish(a) because "1 of 3 in wave 1"
+    expect a.scored == 1 and a.started == 3 and a.stopped == 0
+    expect finish(b) because "0 of 3 in wave 1"
+    expect b.scored == 0 and b.started == 3
+  }
+}
+)");
+}
+
+TEST_CASE("a group that is taken up again is counted over its whole life") {
+  // Two rollouts in the first iteration. In the second none is started: it ends as it is.
+  passes(R"(policy later
+refill at most 2 rounds then train_partial
+on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
+on resume of group g by g.reward_mean ?? 0 { complete to 2 because "{g.scored} of {g.started}" }
+scenario "it comes back" {
+  iteration {
+    group a: rewards 1, ?
+    group b: rewards 1, 0
+    expect a is deferred
+    expect a.started == 2 and a.scored == 1
+    expect b.scored == 2
+  }
+  iteration {
+    group a: rewards 1
+    expect resume(a) because "1 of 2"
+    expect a.started == 2 and a.scored == 1 and a.stopped == 0
+  }
+}
+)");
+}
+
+TEST_CASE("what is known of a closed group alone is asked of no other") {
+  const auto reports = run(R"(policy waits
+refill at most 2 rounds then train_partial
+on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
+scenario "open" {
+  iteration {
+    group a: rewards 1, ?
+    group b: rewards 1, 0
+    expect a.round == 1
+  }
+}
+)");
+  REQUIRE(reports.size() == 1);
+  REQUIRE(reports[0].expects.size() == 1);
+  CHECK(reports[0].expects[0].got == "group a is not closed: it has no `round` yet");
+}
+
+TEST_CASE("sums and products of what a scenario looks at") {
+  // 16 in all: a takes 3, 13 are left.
+  passes(R"(policy sums
+budget 16 rollouts per iteration
+state mean_reward: real per prompt = 0.0
+on size of batch b { start 3 each }
+on update of batch b { for each g in b.ended { remember mean_reward[g.prompt] = g.reward_mean ?? 0.0 } }
+scenario "of ledger, groups and state" {
+  iteration {
+    group a: rewards 1, 0, 0.5
+    expect spent + left == 16
+    expect left - 2 * a.started == 7
+    expect -spent == -3
+    expect mean_reward["a"] * a.scored == 1.5
+    expect left / spent > 4.3 and left / spent < 4.4
+  }
+}
+)");
+}
+
+TEST_CASE("time stands still in a scenario") {
+  // However long the machine takes, the budget of seconds is not touched: two runs are the same.
+  passes(R"(policy quick
+budget 10 seconds per iteration
+scenario "no time passes" { iteration { group a: rewards 1, 0  expect spent == 0 and left == 10 } }
+)");
+}
+
+TEST_CASE("prompts of the pool have categories, and so does what is remembered of them") {
+  // Two of three scores in algebra, none in geometry: 2 + 0, then 1 more of the next algebra prompt.
+  passes(R"(policy kinds
+hit when reward >= 1.0
+state solved: rollouts per category = 0
+on finish of group g { when solved[g.category] > 1 then drop because "known" }
+on update of batch b {
+  for each g in b.ended { remember solved[g.category] = solved[g.category] + g.hits }
+}
+scenario "by category" {
+  pool a, b, c
+  slots 2
+  given category["a"] = "algebra"
+  given category["b"] = "geometry"
+  given category["c"] = "algebra"
+  given solved["geometry"] = 1
+  iteration {
+    group a: rewards 1, 1, 0
+    group b: rewards 0, 0, 0
+    expect solved["algebra"] == 2 and solved["geometry"] == 1
+  }
+  iteration {
+    group c: rewards 1, 0, 0
+    group a: rewards 0, 0, 0
+    expect c is dropped because "known"
+    expect solved["algebra"] == 3
+  }
+}
+)");
+  const auto reports = run(R"(policy kinds
+state solved: int per category = 0
+on finish of group g { when solved[g.category] > 1 then drop }
+scenario "without a pool" {
+  given category["a"] = "algebra"
+  iteration { group a: rewards 1, 0  expect a is trained }
+}
+)");
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].error.find("`a` is no prompt of the pool") != std::string::npos);
+}

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -19,7 +20,8 @@ namespace {
 
 class Git {
  public:
-  Git(fs::path folder, std::string allowed) : folder_(std::move(folder)), allowed_(std::move(allowed)) {}
+  Git(fs::path folder, std::string allowed, std::chrono::seconds patience)
+      : folder_(std::move(folder)), allowed_(std::move(allowed)), patience_(patience), end_(Clock::now() + patience) {}
 
   Result<std::string> operator()(const std::vector<std::string>& words) const {
     std::vector<std::string> all{"git", "-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "-c",
@@ -27,8 +29,14 @@ class Git {
                                  "-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false", "--git-dir",
                                  folder_.string()};
     all.insert(all.end(), words.begin(), words.end());
+    ChildLimits bounds;
+    bounds.seconds = static_cast<int>(std::max<std::int64_t>(1, seconds_left()));
     const auto answer = run_child(
-        all, {{"GIT_ALLOW_PROTOCOL", allowed_}, {"GIT_TERMINAL_PROMPT", "0"}, {"GIT_NO_REPLACE_OBJECTS", "1"}, {"LC_ALL", "C"}}, {});
+        all, {{"GIT_ALLOW_PROTOCOL", allowed_}, {"GIT_TERMINAL_PROMPT", "0"}, {"GIT_NO_REPLACE_OBJECTS", "1"}, {"LC_ALL", "C"}}, bounds);
+    if (!answer && is_late()) {
+      return Error{fmt::format("git {}: no end within {} seconds", words.front(), patience_.count()),
+                   "look whether the server answers, or clone it yourself and add the folder"};
+    }
     if (!answer) return answer.error();
     if (answer->status == 127) return Error{"git cannot be started", "install git, or use another source"};
     if (answer->status != 0) {
@@ -39,9 +47,17 @@ class Git {
     return answer->out;
   }
 
+  // Nothing more is worth trying.
+  bool is_late() const { return seconds_left() <= 0; }
+
  private:
+  using Clock = std::chrono::steady_clock;
+  std::int64_t seconds_left() const { return std::chrono::duration_cast<std::chrono::seconds>(end_ - Clock::now()).count(); }
+
   fs::path folder_;
   std::string allowed_;
+  std::chrono::seconds patience_;
+  Clock::time_point end_;  // for all calls together
 };
 
 // What git may speak for this address; empty where nothing.
@@ -116,8 +132,10 @@ Result<std::string> fetch_commit(const Git& git, const std::string& address, con
   const std::string wanted = revision.empty() ? "HEAD" : revision;
   auto got = git({"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", address, wanted});
   std::string name = "FETCH_HEAD";
+  if (!got && git.is_late()) return got.error();
   if (!got && !revision.empty()) {  // a server that gives no single commit, or a shortened one
-    if (!git({"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--", address, "+refs/*:refs/fetched/*"})) return got.error();
+    const auto all = git({"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--", address, "+refs/*:refs/fetched/*"});
+    if (!all) return git.is_late() ? all.error() : got.error();
     name = revision;
   }
   const auto commit = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
@@ -127,7 +145,7 @@ Result<std::string> fetch_commit(const Git& git, const std::string& address, con
 
 }  // namespace
 
-Result<std::pair<Files, std::string>> read_git(const std::string& address, const std::string& revision) {
+Result<std::pair<Files, std::string>> read_git(const std::string& address, const std::string& revision, std::chrono::seconds patience) {
   const std::string allowed = protocols(address);
   if (allowed.empty()) {
     return Error{fmt::format("git is not asked for {}", shown(address)),
@@ -136,7 +154,7 @@ Result<std::pair<Files, std::string>> read_git(const std::string& address, const
   }
   auto work = WorkFolder::make();
   if (!work) return work.error();
-  const Git git(work->path() / "store", allowed);
+  const Git git(work->path() / "store", allowed, patience);
   if (const auto made = git({"init", "--quiet", "--bare", "--template="}); !made) return made.error();
   const auto commit = fetch_commit(git, address, revision);
   if (!commit) return commit.error();

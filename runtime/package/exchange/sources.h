@@ -1,6 +1,7 @@
 // From where packages come: a folder or bundle, a git repository, an HTTPS address, a registry.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -15,7 +16,9 @@ namespace allot::package {
 // The files of a package in a repository, read out of git's store: nothing is checked out, so no hook, filter, link or
 // submodule of it is ever looked at. Addresses are https, ssh or a local folder; http to this machine alone.
 // `revision` is a tag, branch or commit; empty: what the repository has as its HEAD. The second is the commit.
-Result<std::pair<Files, std::string>> read_git(const std::string& address, const std::string& revision);
+// A server that has not given everything after `patience` is given up.
+Result<std::pair<Files, std::string>> read_git(const std::string& address, const std::string& revision,
+                                               std::chrono::seconds patience = std::chrono::seconds(60));
 
 // The bytes at an https address, or an http one of this machine. Fetched by `allot-fetch`, which stands beside the
 // running program and alone links libcurl.

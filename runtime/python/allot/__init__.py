@@ -4,8 +4,8 @@
 >>> orders = engine.begin_iteration(0, ["p0", "p1", "p2", "p3"])
 """
 
-from ._allot import (Client, Decider, Engine, Error, GroupResult, IterationReport, Orders, RolloutRef, Server, Start,
-                     __version__, connect, largest_group)
+from ._allot import (Client, Decider, Engine, Error, GroupResult, IterationReport, Orders, PoolPrompt, RolloutRef, Server,
+                     Shaped, Start, SwapReport, TokenLoss, __version__, connect, largest_group)
 
-__all__ = ["Client", "Decider", "Engine", "Error", "GroupResult", "IterationReport", "Orders", "RolloutRef", "Server",
-           "Start", "__version__", "connect", "largest_group"]
+__all__ = ["Client", "Decider", "Engine", "Error", "GroupResult", "IterationReport", "Orders", "PoolPrompt", "RolloutRef",
+           "Server", "Shaped", "Start", "SwapReport", "TokenLoss", "__version__", "connect", "largest_group"]

@@ -135,7 +135,9 @@ class Driver:
         """Writes the state at the last barrier. The callback does so in every checkpoint of the trainer."""
         path = Path(folder, STATE_FILE)
         unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(self._committed), encoding="utf-8")
+        # The engine's own is what it was at the last barrier, whatever came since.
+        state = dict(engine=self.engine.save_state(), **self._committed)
+        unfinished.write_text(json.dumps(state), encoding="utf-8")
         unfinished.replace(path)
 
     def restore(self, folder: str | Path) -> None:
@@ -159,7 +161,7 @@ class Driver:
         check_arguments(args, slots=self.slots, group_size=self.group_size, temperature=self.temperature)
 
     def _commit(self) -> None:
-        self._committed = dict(engine=self.engine.save_state(), iteration=self.iteration, pool=self.pool.state())
+        self._committed = dict(iteration=self.iteration, pool=self.pool.state())
 
     def _count(self, collected: Collected) -> dict[str, float]:
         """TRL's own reward columns show what is trained on; `reward_all` is over all that was scored."""

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "runtime/engine/versions_folder.h"
 #include "runtime/math/random.h"
 #include "runtime/training/files.h"
+#include "runtime/training/run/kept_options.h"
 #include "runtime/training/run/sequences.h"
 
 namespace allot::training {
@@ -44,6 +46,16 @@ Result<std::unique_ptr<engine::Engine>> plain_engine(const ArmSetting& setting, 
   settings.slots = slots;
   settings.group_size = group_size;
   return engine::Engine::create(settings);
+}
+
+// Hash of what the run began with, where the file says something else by now, which claim_run() lets pass for a file that
+// is followed and for one that was swapped in; empty where the file counts.
+std::string policy_before_edit(const RunOptions& options, const RunFolder& folder) {
+  const std::string hash = folder.kept_policy();
+  const auto kept = hash.empty() ? Result<engine::PolicyText>(Error{"", ""}) : engine::kept_text(folder.path(), hash);
+  if (!kept) return "";
+  const auto now = engine::read_policy_text(options.policy);
+  return follows_policy(options) || !now || now->text != kept->text ? hash : "";
 }
 
 double mean_reward(const Collected& collected) {
@@ -87,7 +99,7 @@ Result<std::unique_ptr<Arm>> Arm::make(ArmKind kind, const std::string& name, co
   auto sampler = Sampler::make(arm->model_, sampler_options(setting));
   if (!sampler) return sampler.error();
   arm->sampler_ = std::make_unique<Sampler>(*std::move(sampler));
-  if (auto started = arm->start_engine(); !started) return started.error();
+  if (auto started = arm->start_engine(resume); !started) return started.error();
   // From the first moment on there is a checkpoint, so that one that is missing was lost.
   const bool kept = resume && std::filesystem::exists(path / "checkpoint");
   if (auto done = kept ? arm->load() : arm->save(); !done) return done.error();
@@ -120,16 +132,18 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
   return settings;
 }
 
-Result<void> Arm::start_engine() {
+Result<void> Arm::start_engine(bool resumes) {
   auto settings = engine_settings(setting_, kind_);
   settings.run_folder = folder_.path();
+  if (kind_ == ArmKind::Policy && resumes) settings.kept_policy = policy_before_edit(*setting_.options, folder_);
   auto engine = engine::Engine::create(settings);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
   std::vector<engine::PoolPrompt> pool;
-  for (const auto& task : setting_.world->tasks(worlds::Split::Training)) pool.push_back({task.id, task.kind, {}});
+  for (const auto& task : setting_.world->tasks(worlds::Split::Training)) pool.push_back({task.id, task.kind});
   if (auto set = engine_->set_pool(std::move(pool)); !set) return set;
   stamp_ = {engine_->policy_name(), engine_->policy_hash()};
+  if (!settings.kept_policy.empty()) return {};
   return kind_ == ArmKind::Policy ? folder_.keep_policy(setting_.options->policy, stamp_) : Result<void>{};
 }
 
@@ -334,19 +348,26 @@ Result<void> Arm::evaluate() {
 }
 
 Result<void> Arm::save() {
-  const int version = engine_->saved_version();  // before its state is taken: never ahead of that
+  const int change = engine_->saved_change();  // before its state is taken: never ahead of that
   TrainingState state;
   state.iteration = iteration_;
-  state.record = nlohmann::json{{"tally", training::save(tally_)},
+  state.record = nlohmann::json{{"seed", setting_.seed},
+                                {"arm", tally_.name},
+                                {"tally", training::save(tally_)},
                                 {"pool", pool_.save()},
-                                {"engine", engine_->save_state()},
                                 {"waiting", training::save(waiting_)},
                                 {"stored", training::save(stored_)},
                                 {"owed_stops", owed_stops_},
                                 {"last_stops", last_stops_}}
                      .dump();
-  auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state);
-  if (written && desk_) desk_->saved(version);
+  const auto add_engine = [&](const std::filesystem::path& folder) -> Result<void> {
+    std::error_code problem;
+    std::filesystem::create_directory(folder / "engine", problem);
+    if (problem) return Error{"cannot make the folder " + (folder / "engine").string() + ": " + problem.message(), ""};
+    return engine_->save_state_in(folder / "engine");
+  };
+  auto written = write_checkpoint(folder_.path() / "checkpoint", *trainer_, *setting_.tokenizer, state, add_engine);
+  if (written && desk_) desk_->saved(change);
   return written;
 }
 
@@ -360,13 +381,19 @@ Result<void> Arm::load() {
   const std::string& text = checkpoint->state.record;
   try {
     const auto record = nlohmann::json::parse(text);
+    if (record.value("seed", setting_.seed) != setting_.seed || record.value("arm", tally_.name) != tally_.name)
+      return Error{fmt::format("The checkpoint in {} is of arm {} of seed {}, not of {} of seed {}.", folder_.path().string(),
+                               record.at("arm").get<std::string>(), record.at("seed").get<std::uint64_t>(), tally_.name, setting_.seed),
+                   "put back its own checkpoint folder, or start a new run"};
     tally_ = restore_tally(record.at("tally"));
     pool_.restore(record.at("pool"));
     owed_stops_ = record.at("owed_stops");
     last_stops_ = record.at("last_stops");
     waiting_ = restore_rollouts(record.at("waiting"));
     stored_ = restore_groups(record.at("stored"));
-    return engine_->restore(record.at("engine").get<std::string>());
+    // An older program kept the engine's state in the record.
+    return record.contains("engine") ? engine_->restore(record.at("engine").get<std::string>())
+                                     : engine_->restore_from(folder_.path() / "checkpoint" / "engine");
   } catch (const nlohmann::json::exception& problem) {
     return damaged(folder_.path() / "checkpoint" / "training.json", text, problem,
                    "put back a copy of the checkpoint folder, or start a new run");

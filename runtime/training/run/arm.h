@@ -62,7 +62,7 @@ class Arm {
 
  private:
   Arm(ArmKind kind, const ArmSetting& setting, Model model, RunFolder folder);
-  Result<void> start_engine();
+  Result<void> start_engine(bool resumes);
   Result<void> open_desk();
   Result<void> save();
   Result<void> load();

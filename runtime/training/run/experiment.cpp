@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/policy.h"
+#include "runtime/engine/run_lock.h"
 #include "runtime/math/checksum.h"
 #include "runtime/training/checkpoint.h"
 #include "runtime/training/run/arm.h"
@@ -64,6 +65,7 @@ class Experiment {
   Failure& failure_;
   std::unique_ptr<worlds::World> world_;
   ExperimentResult result_;
+  engine::RunLock lock_;  // of the run folder
 };
 
 // All that can be refused before anything is computed, cheapest first.
@@ -80,6 +82,9 @@ Result<void> Experiment::prepare() {
   if (auto checked = check_policy(); !checked) return checked.error();
   failure_ = Failure::Misuse;
   result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
+  auto lock = engine::RunLock::take(result_.run, "train.lock");
+  if (!lock) return lock.error();
+  lock_ = *std::move(lock);
   if (auto claimed = claim_run(options_, result_.run); !claimed) return claimed;
   failure_ = Failure::Run;
   return {};
@@ -100,9 +105,11 @@ Result<ExperimentResult> Experiment::run() {
   return result_;
 }
 
-// A mistake in the policy is told before the warm-up costs anything.
+// A mistake in the policy is told before the warm-up costs anything. A file that is followed may be half edited by the
+// time of a resume, which goes on under what the run folder keeps.
 Result<void> Experiment::check_policy() {
   if (std::find(options_.arms.begin(), options_.arms.end(), "policy") == options_.arms.end()) return {};
+  if (options_.resume && follows_policy(options_)) return {};
   if (auto policy = engine::load_policy(options_.policy, {}); !policy) {
     failure_ = Failure::Run;
     return policy.error();

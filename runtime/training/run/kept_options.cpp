@@ -130,7 +130,7 @@ Result<void> check_resumed(const RunOptions& options, const fs::path& run) {
   if (!now) return now.error();
   // Through text and back, as the kept ones went: infinity is null there.
   Json given = Json::parse(now->dump());
-  if (is_version_of(run, given["--policy"])) given["--policy"] = (*kept)["--policy"];
+  if (follows_policy(options) || is_version_of(run, given["--policy"])) given["--policy"] = (*kept)["--policy"];
   if (const auto text = differences(*kept, given); !text.empty())
     return Error{"the run at " + run.string() + " was made with other options:" + text,
                  "resume with the options of the run (--iterations may grow), or choose another --run"};
@@ -160,6 +160,8 @@ Result<void> check_free(const fs::path& run) {
 }
 
 }  // namespace
+
+bool follows_policy(const RunOptions& options) { return !options.watch.empty() && place_of(options.watch) == place_of(options.policy); }
 
 Result<void> claim_run(const RunOptions& options, const fs::path& run) {
   if (options.resume) return check_resumed(options, run);

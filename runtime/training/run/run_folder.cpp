@@ -123,6 +123,12 @@ Result<void> RunFolder::keep_policy(const std::filesystem::path& file, const Pol
   return {};
 }
 
+std::string RunFolder::kept_policy() const {
+  std::ifstream in(path_ / "policy.json");
+  const Json kept = Json::parse(in, nullptr, false);
+  return kept.is_object() ? kept.value("sha256", std::string()) : std::string();
+}
+
 Result<void> RunFolder::metrics(int iteration, const std::map<std::string, double>& values, double seconds) {
   Json line = {{"iteration", iteration}, {"seconds", seconds}};
   for (const auto& [name, value] : values) {

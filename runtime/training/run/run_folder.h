@@ -32,6 +32,8 @@ class RunFolder {
   // does not hold, and will run it again. A line that was cut short goes too.
   Result<void> forget_from(int first);
   Result<void> keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp);
+  // Content hash of the policy that was kept; empty without one.
+  std::string kept_policy() const;
   Result<void> metrics(int iteration, const std::map<std::string, double>& values, double seconds);
   // One line per rollout, dropped groups included.
   Result<void> rollouts(int iteration, const Collected& collected, int planned, const PolicyStamp& policy);

@@ -1,0 +1,96 @@
+// What is remembered over a swap and a rollback: carried, migrated, or taken back.
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "tests/engine/swapping.h"
+
+using namespace allot;
+using namespace allot::engine;
+using namespace allot::engine::swapping;
+
+TEST_CASE("fault 48: state carries over by name and type at a barrier, a changed one through migrate or not at all") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));  // p0: no hit of 2; p1: one of 2, so its posterior is beta(2, 2)
+  const auto refused = engine->swap(request_of(learner("state belief: real per prompt = 0.5", "remember belief[g.prompt] = 0.9 * belief[g.prompt]")));
+  CHECK(refused.outcome == SwapOutcome::Refused);
+  CHECK(refused.reason.find("`belief` is real per prompt now and was beta per prompt") != std::string::npos);
+  CHECK(refused.reason.find("`migrate belief from beta = …`") != std::string::npos);
+  const auto report = engine->swap(request_of(as_mean));
+  REQUIRE(report.outcome == SwapOutcome::Active);
+  CHECK(report.state.migrated == std::vector<std::string>{"belief"});
+  CHECK(engine->store().prompt("p0")[0][0].real() == 0.25);  // beta(1, 3): 1/4
+  CHECK(engine->store().prompt("p1")[0][0].real() == 0.5);   // beta(2, 2)
+  CHECK(engine->store().prompt("unseen")[0][0].real() == 0.5);
+  // A new name starts, a name that is gone is dropped; both are told.
+  const auto renamed = engine->swap(request_of(learner("state seen: real per prompt = 0", "remember seen[g.prompt] = 1 + seen[g.prompt]")));
+  REQUIRE(renamed.outcome == SwapOutcome::Active);
+  CHECK(renamed.state.started == std::vector<std::string>{"seen"});
+  CHECK(renamed.state.dropped == std::vector<std::string>{"belief"});
+}
+
+TEST_CASE("swap: within an iteration a new form of the state waits for the barrier") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  SwapReport asked;
+  driver.after_event = [&] {
+    if (asked.ticket == 0) asked = engine->swap(request_of(as_mean));
+  };
+  driver.run(0, prompts(2));
+  CHECK(asked.outcome == SwapOutcome::Waiting);
+  CHECK(asked.reason.find("end of iteration 0: the state `belief`") != std::string::npos);
+  const SwapReport later = engine->swap_outcome(asked.ticket);
+  CHECK(later.outcome == SwapOutcome::Active);
+  CHECK(later.iteration == 1);
+  // The batch's own version wrote first: p1 had one hit of two.
+  CHECK(engine->store().prompt("p1")[0][0].real() == 0.5);
+  driver.run(1, prompts(2));
+  CHECK(engine->store().prompt("p1")[0][0].real() == 0.45);  // 0.9 * 0.5 by the new update
+}
+
+TEST_CASE("rollback: what was remembered then comes back in its form of then, where that of now has no way back") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  const auto then = engine->store().prompts();
+  REQUIRE(engine->swap(request_of(as_mean)).outcome == SwapOutcome::Active);
+  driver.run(1, prompts(2));
+  const SwapReport refused = engine->swap(back(StateOf::Now));
+  CHECK(refused.outcome == SwapOutcome::Refused);
+  CHECK(refused.reason.find("`migrate belief from real = …`") != std::string::npos);
+  const SwapReport report = engine->swap(back(StateOf::Then));
+  if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+  CHECK(engine->store().prompts() == then);
+  driver.run(2, prompts(2));
+}
+
+TEST_CASE("rollback: the version before, with the state of now or of then") {
+  for (const bool on_disk : {false, true}) {
+    const Folder folder;
+    Settings made = settings(2, 2);
+    if (on_disk) made.run_folder = folder.path;
+    for (const StateOf state : {StateOf::Now, StateOf::Then}) {
+      auto engine = engine_of(with_beta, made);
+      const std::string first = engine->policy_hash();
+      Driver driver(*engine, by_digit);
+      driver.run(0, prompts(2));
+      const auto then = engine->store().prompts();
+      REQUIRE(engine->swap(request_of(with_beta + "# tighter\n")).outcome == SwapOutcome::Active);
+      CHECK(engine->store().prompts() == then);  // a swap carries it over as it is
+      driver.run(1, prompts(2));
+      const auto now = engine->store().prompts();
+      CHECK(now != then);
+      const SwapReport report = engine->swap(back(state));
+      if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+      CHECK(report.by == "rollback");
+      CHECK(engine->policy_hash() == first);
+      CHECK(engine->active_version() == 2);
+      CHECK(engine->store().prompts() == (state == StateOf::Now ? now : then));
+      const SwapReport again = engine->swap(back(state));  // the first version has none before it
+      CHECK(again.outcome == SwapOutcome::Refused);
+      CHECK(again.reason.find("was taken back") != std::string::npos);
+      CHECK(engine_of(with_beta, settings(2, 2))->swap(back(state)).reason.find("never swapped") != std::string::npos);
+      driver.run(2, prompts(2));
+    }
+  }
+}
