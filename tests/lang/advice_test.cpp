@@ -5,10 +5,12 @@
 #include <iostream>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "check_harness.h"
 #include "golden.h"
 #include "lang/codes.h"
+#include "lang/format/tokens.h"
 #include "lang/parser.h"
 
 using namespace allot;
@@ -51,80 +53,37 @@ std::vector<std::string> offers(const std::string& help) {
   return found;
 }
 
-// The parts of a program in place of which an offer can stand.
-class Places {
- public:
-  explicit Places(const lang::tree::File& tree) : tree_(tree) {
-    for (const auto& expr : tree.exprs) add(expr.span);
-    for (const auto& param : tree.params) declared(param.name, param.type);
-    for (const auto& function : tree.functions) {
-      for (const auto& param : function.params) declared(param.name, param.type);
-    }
-    for (const auto& state : tree.states) declared(state.name, state.type);
-    for (const auto& handler : tree.handlers) {
-      add(handler.span);
-      add({handler.span.begin, handler.point_span.end});
-      add(handler.point_span);
-      for (const auto& statement : handler.statements) add(statement);
-    }
-    for (const auto& test : tree.tests) {
-      for (const auto& expect : test.expects) add(expect.span);
-    }
-    for (const auto& scenario : tree.scenarios) {
-      for (const auto& iteration : scenario.iterations) add(iteration.span);
-    }
-  }
-
-  std::vector<Span> around(Span place) const {
-    std::vector<Span> found;
-    for (const Span span : all_) {
-      if (span.begin <= place.begin && span.end >= place.end) found.push_back(span);
-    }
-    return found;
-  }
-
- private:
-  void add(Span span) { all_.push_back(span); }
-  void declared(const lang::tree::Name& name, const lang::tree::TypeName& type) {
-    add(name.span);
-    add(type.span);
-    add({name.span.begin, type.span.end});
-  }
-  void add(const lang::tree::Statement& statement) {
-    add(statement.span);
-    if (statement.condition != lang::tree::none) add({statement.span.begin, tree_[statement.condition].span.end});
-    if (statement.value != lang::tree::none) add({statement.span.begin, tree_[statement.value].span.begin});
-    add(statement.verdict.span);
-    for (const auto& action : statement.verdict.actions) add(action.span);
-    for (const auto& inner : statement.body) add(inner);
-  }
-
-  const lang::tree::File& tree_;
-  std::vector<Span> all_;
-};
-
-// The texts that come of following it in one place or another.
+// The texts that come of following it in one place or another: in place of any run of words that holds what the caret
+// stands under, or a place that the diagnostic tells of, the short ones first; beside it; or as an item of its own.
 std::vector<std::string> followed(const Case& each, const Diagnostic& diagnostic, const std::string& offer) {
+  const lang::Source source(each.name, each.text);
+  std::vector<Span> places{diagnostic.span};
+  for (const auto& context : diagnostic.contexts) places.push_back(context.span);
+  const auto tokens = lang::format::tokens(source, true);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> runs;  // length, begin
+  for (const Span place : places) {
+    const int line = source.place(place.begin).line;
+    for (const auto& first : tokens) {
+      if (first.span.begin > place.begin || source.place(first.span.begin).line != line) continue;
+      for (const auto& last : tokens) {
+        if (last.span.end < std::max(place.end, first.span.end) || source.place(last.span.begin).line != line) continue;
+        runs.emplace(last.span.end - first.span.begin, first.span.begin);
+      }
+    }
+    runs.emplace(place.end - place.begin, place.begin);
+  }
   std::vector<std::string> texts;
-  const auto replace = [&](Span span) {
-    texts.push_back(each.text.substr(0, span.begin) + offer + each.text.substr(std::min<std::size_t>(span.end, each.text.size())));
-  };
-  const Span at = diagnostic.span;
-  replace(at);
-  for (const auto& context : diagnostic.contexts) replace(context.span);
-  for (const std::uint32_t place : {at.begin, at.end}) {
+  for (const auto& [length, begin] : runs) {
+    texts.push_back(each.text.substr(0, begin) + offer + each.text.substr(std::min<std::size_t>(begin + length, each.text.size())));
+  }
+  for (const std::uint32_t place : {diagnostic.span.begin, diagnostic.span.end}) {
     for (const std::string& written : {offer, " " + offer + " ", ", " + offer}) {
-      texts.push_back(each.text.substr(0, place) + written + each.text.substr(place));
+      texts.push_back(each.text.substr(0, place) + written + each.text.substr(std::min<std::size_t>(place, each.text.size())));
     }
   }
   texts.push_back(each.text + "\n" + offer + "\n");
   if (const auto end = each.text.find('\n'); end != std::string::npos) {
     texts.push_back(each.text.substr(0, end + 1) + offer + "\n" + each.text.substr(end + 1));
-  }
-  lang::Diagnostics ignored;
-  const lang::Source source(each.name, each.text);
-  if (const auto tree = lang::parse(source, ignored)) {
-    for (const Span span : Places(*tree).around(at)) replace(span);
   }
   return texts;
 }
