@@ -135,8 +135,9 @@ std::string Expressions::one_for_each(tree::ExprId left, tree::ExprId right, con
   if (unit.empty() || (!plain && other.empty())) {
     return plain ? "a unit follows a literal or stands in a declaration: `8 rollouts`, `param n: rollouts`" : "";
   }
-  const tree::ExprKind kind = expr(counted).kind;
-  const bool open = kind == tree::ExprKind::Binary || kind == tree::ExprKind::If || kind == tree::ExprKind::Allot;
+  const tree::Expr& e = expr(counted);
+  const bool sum = e.kind == tree::ExprKind::Binary && e.op != "*" && e.op != "/";
+  const bool open = sum || e.kind == tree::ExprKind::If || e.kind == tree::ExprKind::Allot;
   const std::string count = (open ? "(" : "") + policy_.text(counted) + (open ? ")" : "");
   if (plain) return "`" + count + " / 1 " + unit + "` is a plain number";
   return "say how many " + other + "s count as one of the " + unit + "s: `" + count + " * (1 " + other + " / 1 " + unit + ")`";

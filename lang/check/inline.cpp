@@ -18,7 +18,8 @@ NodeId Expressions::refined(NodeId node, tree::ExprId id, const tree::TypeName& 
 bool Expressions::elements_unmet(NodeId node, const Type& wanted, tree::ExprId id, const tree::Param& param) {
   const Type& given = type(node);
   if (!given.vector() || !wanted.vector() || given.missing || !given.optional || wanted.optional) return false;
-  if (given.base != wanted.base && !(numeric(given) && wanted.base == Base::Real)) return false;  // `fit` says so
+  if (!same_shape(given, wanted)) return false;  // `fit` says so, as it says of another type
+  if (given.base != wanted.base && !(numeric(given) && wanted.base == Base::Real)) return false;
   const tree::TypeName& written = param.type;
   std::string help;
   if (!written.arguments.empty()) {

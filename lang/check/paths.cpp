@@ -192,7 +192,7 @@ NodeId Expressions::field(tree::ExprId id) {
                     e.text == "actions"
                         ? "read a statistic of it: " +
                               quoted(binding->subject == Subject::Group
-                                         ? "unique_ratio(prefixes(" + policy_.text(id) + ", 10, padded))"
+                                         ? "(unique_ratio(prefixes(" + policy_.text(id) + ", 10, padded)) ?? 1.0)"
                                          : "repetition(" + policy_.text(id) + ", 2)")
                     : e.text == "budget" ? "read `budget.left`, `budget.spent` or `budget.total`"
                                          : "walk it: `count(x for x in " + policy_.text(id) + ")`");

@@ -112,25 +112,27 @@ void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, N
 
 void warn_of_hit(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition) {
   const Span span = policy.tree[policy.tree.hit].span;
-  std::optional<bool> always = settled(builder, ranges, condition);
-  const auto& reads = builder.handler.reads;
-  const bool looks = std::any_of(reads.begin(), reads.end(),
-                                 [](const ReadKey& key) { return row(key.fact).subject == Subject::Rollout; });
-  if (always) {
-    policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
-                   *always ? "every scored rollout is a hit" : "no rollout is ever a hit",
-                   "say which reward is a hit: `reward >= 1.0`");
-  } else if (!looks) {
-    policy.warning("W0502", span, "this is the same for every rollout", "it looks at nothing that a rollout did",
-                   "say which reward is a hit: `reward >= 1.0`");
-  }
+  bool hidden = false;
   for (const tree::Expr& e : policy.tree.exprs) {
     const bool within = e.span.begin >= span.begin && e.span.end <= span.end;
     if (!within || e.kind != tree::ExprKind::Name || !find_fact(Subject::Rollout, e.text)) continue;
     const Binding* const binding = policy.names.find(e.text);
-    if (!binding || binding->meaning != Meaning::Value || !policy.first_time("W0104 hit", e.text)) continue;
+    if (!binding || binding->meaning != Meaning::Value) continue;
+    hidden = true;
+    if (!policy.first_time("W0104 hit", e.text)) continue;
     policy.warning("W0104", e.span, "this is the " + binding->kind + " " + quoted(e.text) + ", not that of the rollout",
                    "", "choose another name for the " + binding->kind, {{binding->span, "declared here"}});
+  }
+  if (hidden) return;  // with another name it says something else
+  const auto& reads = builder.handler.reads;
+  const bool looks = std::any_of(reads.begin(), reads.end(),
+                                 [](const ReadKey& key) { return row(key.fact).subject == Subject::Rollout; });
+  const std::string help = "say which reward is a hit: `reward >= 1.0`";
+  if (const std::optional<bool> always = settled(builder, ranges, condition)) {
+    policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
+                   *always ? "every scored rollout is a hit" : "no rollout is ever a hit", help);
+  } else if (!looks) {
+    policy.warning("W0502", span, "this is the same for every rollout", "it looks at nothing that a rollout did", help);
   }
 }
 
