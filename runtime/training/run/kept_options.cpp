@@ -163,12 +163,9 @@ Result<void> check_free(const fs::path& run) {
 
 bool follows_policy(const RunOptions& options) { return !options.watch.empty() && place_of(options.watch) == place_of(options.policy); }
 
-Result<void> may_claim(const RunOptions& options, const fs::path& run) {
-  return options.resume ? check_resumed(options, run) : check_free(run);
-}
-
 Result<void> claim_run(const RunOptions& options, const fs::path& run) {
-  if (auto may = may_claim(options, run); !may || options.resume) return may;
+  if (options.resume) return check_resumed(options, run);
+  if (auto free = check_free(run); !free) return free;
   auto settings = settings_of(options);
   if (!settings) return settings.error();
   std::error_code error;
