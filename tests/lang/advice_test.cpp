@@ -94,13 +94,20 @@ std::vector<std::string> followed(const Case& each, const Diagnostic& diagnostic
 // It goes, and nothing comes of it; a name that is right now may show what else is wrong.
 bool helps(const Case& each, const Diagnostic& diagnostic, const std::string& offer) {
   const auto before = counted(diagnostics_of(each));
+  const auto told_again = [&](const std::string& text) {
+    const auto found = diagnostics_of({each.name, text, each.syntax});
+    return std::any_of(found.begin(), found.end(), [&](const Diagnostic& other) {
+      return other.code == diagnostic.code && other.span.begin == diagnostic.span.begin;
+    });
+  };
   const bool renamed = diagnostic.help.starts_with("did you mean") || diagnostic.help.starts_with("it is called");
   for (const std::string& text : followed(each, diagnostic, offer)) {
     auto after = counted(diagnostics_of({each.name, text, each.syntax}));
-    bool fewer = after[diagnostic.code] < before.at(diagnostic.code);
+    // Of an item that cannot be read the first mistake alone is told: the next one may take its place.
+    bool fewer = after[diagnostic.code] < before.at(diagnostic.code) || (renamed && each.syntax && !told_again(text));
     for (const auto& [code, count] : after) {
       const auto was = before.find(code);
-      const bool allowed = code == "W0501" || (renamed && !code.starts_with("E00"));
+      const bool allowed = code == "W0501" || code == "W0503" || (renamed && !code.starts_with("E00"));
       fewer = fewer && (allowed || count <= (was == before.end() ? 0 : was->second));
     }
     if (fewer) return true;
@@ -113,7 +120,7 @@ bool helps(const Case& each, const Diagnostic& diagnostic, const std::string& of
 const std::vector<std::string> for_the_reader{
     "a rule may read", "write `report` and `warn when`", "at a barrier write", "with `let`", "join actions of one verdict",
     "begin with `policy` and a name", "once", "it is called as `", "give HI a bound", "one rollout branches",
-    "out of them", "write `iteration {", "what the environment gave", "where it is declared with `??`",
+    "or leave `by …` out", "walk `b.prompts`", "write `iteration {", "what the environment gave", "where it is declared with `??`",
     "the remainder is written", "write `if condition", "one sets"};
 
 std::vector<Case> cases() {
