@@ -14,7 +14,7 @@
 #include "runtime/cli/terminal_text.h"
 #include "runtime/engine/active_policy.h"
 #include "runtime/engine/settings_record.h"
-#include "runtime/engine/swap_files.h"
+#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_outlook.h"
 #include "runtime/replay/plan.h"
 #include "runtime/replay/rollouts.h"
@@ -126,7 +126,7 @@ std::shared_ptr<const lang::Program> program_of(const std::shared_ptr<engine::Po
 engine::KnownRun known_run(const std::filesystem::path& folder) {
   engine::KnownRun run;
   if (auto settings = engine::recorded_settings(folder)) run.settings = *std::move(settings);
-  run.folder = folder;
+  if (auto state = engine::read_state(folder, {})) run.state = *std::move(state);
   return run;
 }
 
@@ -169,9 +169,10 @@ Exit plan(const PlanOptions& options) {
   const auto becomes = back_test(**after, compared.after, log);
   if (!becomes) return misuse(becomes.error());
   compared.plan = replay::compare(*was, *becomes);
-  const engine::KnownRun run = of_run ? known_run(log.parent_path()) : engine::KnownRun{};
-  compared.outlook = engine::foresee_swap(before, *after, run);
-  if (!run.settings) {
+  engine::KnownRun run = of_run ? known_run(log.parent_path()) : engine::KnownRun{};
+  const bool limits_known = run.settings.has_value();
+  compared.outlook = engine::foresee_swap(before, *after, std::move(run));
+  if (!limits_known) {
     compared.plan.notes.emplace_back("the turn limit of the run, its inputs and what its host can do are not known here: a swap may be "
                                      "refused for them");
   }

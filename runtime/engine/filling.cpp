@@ -128,8 +128,8 @@ void LiveEngine::open_group(int place, int round, const std::string& prompt, con
   group.cut_by_budget = count < size.first;
   batch_.slot(place) = {SlotStatus::Running, round};
   audit_.opened(group);
-  groups_.add(group.log.group, std::move(opened));
   begin_rollouts(group, count, orders);
+  groups_.add(group.log.group, std::move(opened));  // now it may be found: an event that comes too early must not see it half made
 }
 
 // The next prompt of this slot, while it has rounds. So only what is missing is started, never a whole new batch.

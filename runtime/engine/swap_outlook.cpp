@@ -6,7 +6,6 @@
 
 #include "runtime/engine/inputs.h"
 #include "runtime/engine/points.h"
-#include "runtime/engine/state_files.h"
 #include "runtime/engine/swap_state.h"
 #include "runtime/engine/vanishing.h"
 #include "runtime/engine/version.h"
@@ -38,7 +37,7 @@ void check_against(const Settings& settings, const Policy& next, std::vector<Err
 void check_memory(ReadSnapshot& then, const StatePlan& plan, const Version& active, const Version& next,
                   const std::optional<Settings>& settings, std::vector<Error>& refusals) {
   StateStore store(active.program());
-  if (!then.give_memory(store)) return;  // of another form than its policy says: a resume tells
+  if (!then.give_memory(store)) return;  // of another program
   if (auto carried = plan.carry(store); !carried) refusals.push_back(carried.error());
   const bool inputs_fit = settings && refusals.empty();
   if (inputs_fit) add(refusals, check_inputs(next.program(), declared_inputs(next.program(), settings->inputs), keys(store.prompts())));
@@ -81,7 +80,7 @@ std::vector<std::string> changed_budgets(const Policy& active, const Policy& nex
 
 }  // namespace
 
-SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, const KnownRun& run) {
+SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, KnownRun run) {
   SwapOutlook outlook;
   const Version now(0, active), then(1, next);
   const StatePlan plan(now.program(), then.program());
@@ -92,10 +91,9 @@ SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::share
     outlook.refusals.push_back({what, "add what is missing, or start a new run"});
   }
   std::vector<Account> accounts;
-  auto snapshot = run.folder ? read_state(*run.folder, {}) : Result<ReadSnapshot>(Error{"", ""});
-  if (snapshot && snapshot->policy_hash == now.hash()) {
-    accounts = snapshot->accounts;
-    check_memory(*snapshot, plan, now, then, run.settings, outlook.refusals);
+  if (run.state && run.state->policy_hash == now.hash()) {
+    accounts = run.state->accounts;
+    check_memory(*run.state, plan, now, then, run.settings, outlook.refusals);
   }
   outlook.waits = frame_difference(now, then);
   outlook.state = plan.changes();

@@ -1,7 +1,6 @@
 // What a swap would meet, told beforehand: why it would be refused, what it would lose, and when it would take over.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,14 +9,15 @@
 #include "common/result.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/swap.h"
 
 namespace allot::engine {
 
 // As much of a run as is known.
 struct KnownRun {
-  std::optional<Settings> settings;     // what it was started with
-  std::optional<std::filesystem::path> folder;  // with its state as of the last barrier
+  std::optional<Settings> settings;   // what it was started with
+  std::optional<ReadSnapshot> state;  // as of its last barrier
 };
 
 struct SwapOutlook {
@@ -30,6 +30,6 @@ struct SwapOutlook {
 
 // Parameters are bound in both. What only the moment of the swap decides is not in it: which version is expected, and
 // what is remembered since the snapshot.
-SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, const KnownRun& run);
+SwapOutlook foresee_swap(const std::shared_ptr<Policy>& active, const std::shared_ptr<Policy>& next, KnownRun run);
 
 }  // namespace allot::engine

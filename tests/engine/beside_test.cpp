@@ -286,6 +286,42 @@ on finish of group g {
   CHECK(swaps > 3);
 }
 
+TEST_CASE("beside: events for groups that open just then find them whole or not at all") {
+  const auto engine = engine_of("policy early\nrefill at most 40 rounds then train_partial\non finish of group g { drop, refill }\n", settings(4, 2));
+  auto orders = engine->begin_iteration(0, prompts(4 * 40));
+  REQUIRE(orders);
+  std::vector<bench::Client> clients(4, bench::Client(*engine, 3));
+  for (bench::Client& client : clients) client.deaf = true;
+  for (std::size_t slot = 0; slot < orders->start.size(); ++slot) {
+    Orders own;
+    own.start = {orders->start[slot]};
+    clients[slot].take(own);
+  }
+  // Guesses numbers, and drives what it is told to start: a group that closes by its event is refilled by it.
+  bench::Client early(*engine, 3);
+  early.deaf = true;
+  std::atomic<bool> stop = false;
+  std::jthread guessing([&] {
+    for (int number = 0; !stop; number = (number + 1) % (4 * 40)) {
+      if (auto told = engine->turn({number, number % 2}, plain_turn())) early.take(*told);
+    }
+  });
+  {
+    std::vector<std::jthread> running;
+    for (bench::Client& client : clients) running.emplace_back([&client] { client.run(); });
+  }
+  stop = true;
+  guessing.join();
+  early.run();
+  for (const bench::Client& client : clients) CHECK(client.failed.empty());
+  CHECK(early.failed.empty());
+  const auto report = engine->end_iteration();
+  REQUIRE(report);
+  CHECK(report->metrics.at("groups/opened") == 4 * 40);
+  CHECK(engine->ledger().conservation().holds());
+  CHECK(engine->ledger().conservation().in_flight == 0);
+}
+
 TEST_CASE("beside: a budget that runs out under many clients is never overdrawn, and the journal plays again") {
   const std::string text = R"(policy spending
 budget 1500 tokens per iteration, carry over

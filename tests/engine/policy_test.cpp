@@ -97,7 +97,7 @@ TEST_CASE("machine code takes over when it is ready, and a failure leaves the ev
   REQUIRE(engine);
   Driver driver(**engine, [](const std::string&, int sample) { return steady(4, sample); });
   driver.run(0, prompts(1));
-  CHECK(*asked == 1);
+  CHECK(*asked > 0);  // once beside other groups, and once more alone where the answer concerns more
 
   auto bad = bench::policy_of(stopper);
   bad->compile_in_background([](const lang::Program&) -> Result<std::unique_ptr<compiler::Executable>> {

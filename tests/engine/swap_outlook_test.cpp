@@ -40,6 +40,12 @@ std::shared_ptr<Policy> policy_of(const std::string& text) {
   return *std::move(policy);
 }
 
+ReadSnapshot state_of(const LiveEngine& engine) {
+  auto read = read_snapshot(engine.save_state(), {});
+  if (!read) FAIL(read.error().text());
+  return *std::move(read);
+}
+
 const std::string first = R"(policy gate
 budget 5000 tokens per run
 state seen: int per prompt = 0
@@ -67,7 +73,7 @@ std::vector<Case> cases() {
       {first, ""},
       {with(first, "turn 2", "turn 3"), ""},
       {with(first, "turn 2", "turn 50"), "would never be asked"},
-      {with(first, "on finish", "on wave 1 of group g { defer at most 2 iterations }\non finish"), "defers groups"},
+      {with(first, "on finish", "on wave 1 of group g { defer at most 2 iterations }\non resume of group g by g.age { complete to 4 }\non finish"), "defers groups"},
       {with(first, "on finish", "on shape of group g { set advantages = g.advantages }\non finish"), "changes advantages"},
       {with(with(first, "int per prompt", "int per run"), "for each g in b.ended { remember seen[g.prompt] = seen[g.prompt] + 1 }",
             "remember seen = seen + 1"), "another scope"},
@@ -105,7 +111,7 @@ TEST_CASE("a swap is refused where it was foretold, and nowhere else") {
     auto settings_then = recorded_settings(folder.path);
     REQUIRE(settings_then);
     CHECK(settings_then->turn_limit == 12);
-    const SwapOutlook outlook = foresee_swap(policy_of(first), next, {*settings_then, (*engine)->save_state()});
+    const SwapOutlook outlook = foresee_swap(policy_of(first), next, {*settings_then, state_of(**engine)});
     SwapRequest request;
     request.policy = next;
     const SwapReport report = (*engine)->swap(request);
@@ -127,7 +133,7 @@ TEST_CASE("every reason is told, and what a swap would change beside the decisio
   const std::string two = "policy gate\non turn 50 of group g { continue }\non turn 60 of group g { continue }\n";
   KnownRun run;
   run.settings = settings(2, 2, 12);
-  const SwapOutlook outlook = foresee_swap(policy_of(first), policy_of(two), run);
+  const SwapOutlook outlook = foresee_swap(policy_of(first), policy_of(two), {run.settings, {}});
   REQUIRE(outlook.refusals.size() == 2);
   CHECK(outlook.refusals[0].what.find("turn 50") != std::string::npos);
   CHECK(outlook.refusals[1].what.find("turn 60") != std::string::npos);
@@ -135,21 +141,21 @@ TEST_CASE("every reason is told, and what a swap would change beside the decisio
   CHECK(outlook.budgets == std::vector<std::string>{"5000 tokens per run -> none"});
   CHECK(outlook.handlers == std::vector<std::string>{"`on finish of group g`", "`on update of batch b`"});
   CHECK(outlook.waits.find("state") != std::string::npos);
-  const SwapOutlook same = foresee_swap(policy_of(first), policy_of(first), run);
+  const SwapOutlook same = foresee_swap(policy_of(first), policy_of(first), {run.settings, {}});
   CHECK((same.refusals.empty() && same.waits.empty() && same.budgets.empty() && same.handlers.empty() && same.state.dropped.empty()));
 }
 
 TEST_CASE("a lower budget is told with what is spent of it") {
-  const Folder folder;
-  Settings made = settings(2, 2, 12);
-  made.native = false;
-  auto engine = LiveEngine::create(made, policy_of(first));
+  auto engine = LiveEngine::create([] {
+    Settings made = settings(2, 2, 12);
+    made.native = false;
+    return made;
+  }(), policy_of(first));
   REQUIRE(engine);
   Driver driver(**engine, [](const std::string&, int sample) { return steady(3, sample); });
   driver.run(0, prompts(2));
   // Four rollouts of three turns of ten tokens (bench.h).
-  REQUIRE((*engine)->save_state_in(folder.path));
-  const auto outlook = foresee_swap(policy_of(first), policy_of(with(first, "5000 tokens", "100 tokens")), {{}, folder.path});
+  const auto outlook = foresee_swap(policy_of(first), policy_of(with(first, "5000 tokens", "100 tokens")), {{}, state_of(**engine)});
   CHECK(outlook.budgets == std::vector<std::string>{"5000 tokens per run -> 100 tokens per run, 120 are spent"});
   CHECK(outlook.waits == "the budgets differ");
 }
