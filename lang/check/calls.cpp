@@ -118,11 +118,11 @@ NodeId Expressions::call(tree::ExprId id) {
   if (index < 0) {
     const std::string file = e.text.substr(0, e.text.find('.'));  // a function of a file that is not there
     const Binding* const whole = policy_.names.find(e.text);  // one that could not be read there
-    const Binding* value = whole ? whole : policy_.names.find(file);
-    for (std::size_t dot = e.text.rfind('.'); !value && dot != std::string::npos && dot > 0; dot = e.text.rfind('.', dot - 1)) {
-      value = policy_.names.find(e.text.substr(0, dot));  // of a file that this one uses, which is not there
-    }
-    if (value && value->meaning == Meaning::Poison) {
+    const Binding* const value = whole ? whole : policy_.names.find(file);
+    // Of a file that another one uses, whose functions see no names of this one.
+    const bool elsewhere = std::any_of(policy_.tree.unread.begin(), policy_.tree.unread.end(),
+                                       [&](const std::string& name) { return e.text.starts_with(name + "."); });
+    if (elsewhere || (value && value->meaning == Meaning::Poison)) {
       for (const tree::ExprId arg : e.args) check(arg);
       return poison;
     }

@@ -192,8 +192,11 @@ NodeId Expressions::statistic(tree::ExprId id) {
   const bool prefixes = is_call(inner, "prefixes", 3);
   const bool at = is_call(inner, "actions_at", 2);
   if (expr(inner).kind == tree::ExprKind::Call && expr(inner).text == "prefixes" && expr(inner).args.size() == 2) {
+    const std::string text = policy_.text(inner);
+    const std::string open = text.substr(0, text.size() - 1);
     policy_.error("E0318", expr(inner).span, "`prefixes` needs to know how short ones are treated", "",
-                  "add `padded` (a rollout that ended is filled up with END) or `unpadded`");
+                  "write `" + open + ", padded)`, where a rollout that ended is filled up with END, or `" + open +
+                      ", unpadded)`");
     return poison;
   }
   const bool fits = row.shape == Shape::Pairwise ? prefixes : row.shape == Shape::Unique ? prefixes || at : at;

@@ -80,6 +80,7 @@ lang::NodeId make_asked(lang::Program& program) {
   } else {
     lang::Effect effect;
     effect.kind = lang::EffectKind::Report;
+    effect.index = 0;
     effect.value = value;
     handler.effects = {std::move(effect)};
     program.reports = {"value"};

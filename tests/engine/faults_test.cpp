@@ -199,7 +199,7 @@ TEST_CASE("fault 19: when the producer dies the consumer gets the cause at once"
 }
 
 TEST_CASE("a turn with a count below 0 is refused, and nothing is changed by it") {
-  auto engine = engine_of(nullptr, settings(1, 2));
+  auto engine = engine_of("", settings(1, 2));
   REQUIRE(engine->begin_iteration(0, prompts(1)));
   Turn turn;
   turn.action = "look";
@@ -340,7 +340,8 @@ TEST_CASE("an iteration that is out of order is an error, not a wrong count") {
   REQUIRE(engine->ended({1, 0}, {Status::Completed, 1.0, std::nullopt, "", ""}));
   REQUIRE(engine->end_iteration());
   CHECK_FALSE(engine->begin_iteration(3, {"p"}));
-  REQUIRE(engine->restore(state));
+  const auto restored = engine->restore(state);
+  if (!restored) FAIL(restored.error().text());
   CHECK(engine->begin_iteration(1, {"p"}));  // the state of then goes on from then
 }
 

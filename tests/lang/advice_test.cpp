@@ -1,11 +1,12 @@
 // Who follows a diagnostic's help to the letter gets rid of it, and of nothing else: the code that it offers is put
 // where it can be meant, and the program is checked again.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <regex>
 #include <set>
+#include <tuple>
 
 #include "check_harness.h"
 #include "golden.h"
@@ -53,27 +54,29 @@ std::vector<std::string> offers(const std::string& help) {
   return found;
 }
 
-// The texts that come of following it in one place or another: in place of any run of words that holds what the caret
-// stands under, or a place that the diagnostic tells of, the short ones first; beside it; or as an item of its own.
+// The texts that come of following it in one place or another: in place of any run of words on a line that the
+// diagnostic tells of, those around the caret first; beside it; or as an item of its own.
 std::vector<std::string> followed(const Case& each, const Diagnostic& diagnostic, const std::string& offer) {
   const lang::Source source(each.name, each.text);
   std::vector<Span> places{diagnostic.span};
   for (const auto& context : diagnostic.contexts) places.push_back(context.span);
   const auto tokens = lang::format::tokens(source, true);
-  std::set<std::pair<std::uint32_t, std::uint32_t>> runs;  // length, begin
+  std::set<std::tuple<bool, std::uint32_t, std::uint32_t>> runs;  // apart from the place, length, begin
   for (const Span place : places) {
-    const int line = source.place(place.begin).line;
-    for (const auto& first : tokens) {
-      if (first.span.begin > place.begin || source.place(first.span.begin).line != line) continue;
-      for (const auto& last : tokens) {
-        if (last.span.end < std::max(place.end, first.span.end) || source.place(last.span.begin).line != line) continue;
-        runs.emplace(last.span.end - first.span.begin, first.span.begin);
+    std::vector<Span> line;
+    for (const auto& token : tokens) {
+      if (source.place(token.span.begin).line == source.place(place.begin).line) line.push_back(token.span);
+    }
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      for (std::size_t k = i; k < line.size(); ++k) {
+        const bool apart = line[i].begin > place.begin || line[k].end < place.end;
+        runs.emplace(apart, line[k].end - line[i].begin, line[i].begin);
       }
     }
-    runs.emplace(place.end - place.begin, place.begin);
+    runs.emplace(false, place.end - place.begin, place.begin);
   }
   std::vector<std::string> texts;
-  for (const auto& [length, begin] : runs) {
+  for (const auto& [apart, length, begin] : runs) {
     texts.push_back(each.text.substr(0, begin) + offer + each.text.substr(std::min<std::size_t>(begin + length, each.text.size())));
   }
   for (const std::uint32_t place : {diagnostic.span.begin, diagnostic.span.end}) {
@@ -88,19 +91,37 @@ std::vector<std::string> followed(const Case& each, const Diagnostic& diagnostic
   return texts;
 }
 
+// It goes, and nothing comes of it; a name that is right now may show what else is wrong.
 bool helps(const Case& each, const Diagnostic& diagnostic, const std::string& offer) {
   const auto before = counted(diagnostics_of(each));
+  const auto told_again = [&](const std::string& text) {
+    const auto found = diagnostics_of({each.name, text, each.syntax});
+    return std::any_of(found.begin(), found.end(), [&](const Diagnostic& other) {
+      return other.code == diagnostic.code && other.span.begin == diagnostic.span.begin;
+    });
+  };
+  const bool renamed = diagnostic.help.starts_with("did you mean") || diagnostic.help.starts_with("it is called");
   for (const std::string& text : followed(each, diagnostic, offer)) {
     auto after = counted(diagnostics_of({each.name, text, each.syntax}));
-    bool fewer = after[diagnostic.code] < before.at(diagnostic.code);
+    // Of an item that cannot be read the first mistake alone is told: the next one may take its place.
+    bool fewer = after[diagnostic.code] < before.at(diagnostic.code) || (renamed && each.syntax && !told_again(text));
     for (const auto& [code, count] : after) {
       const auto was = before.find(code);
-      fewer = fewer && (code == "W0501" || count <= (was == before.end() ? 0 : was->second));
+      const bool allowed = code == "W0501" || code == "W0503" || (renamed && !code.starts_with("E00"));
+      fewer = fewer && (allowed || count <= (was == before.end() ? 0 : was->second));
     }
     if (fewer) return true;
   }
   return false;
 }
+
+// Helps that tell what there is, and offer nothing to be put in as it stands: a form whose capitals are to be filled in,
+// a list of words, work that is to be done elsewhere.
+const std::vector<std::string> for_the_reader{
+    "a rule may read", "write `report` and `warn when`", "at a barrier write", "with `let`", "join actions of one verdict",
+    "begin with `policy` and a name", "once", "it is called as `", "give HI a bound", "one rollout branches",
+    "or leave `by …` out", "walk `b.prompts`", "write `iteration {", "what the environment gave", "where it is declared with `??`",
+    "the remainder is written", "write `if condition", "one sets"};
 
 std::vector<Case> cases() {
   namespace fs = std::filesystem;
@@ -122,15 +143,26 @@ std::vector<Case> cases() {
 
 TEST_CASE("a help that is followed to the letter helps") {
   int tried = 0;
+  std::set<std::string> told;  // of those for the reader
   for (const Case& each : cases()) {
     for (const Diagnostic& diagnostic : diagnostics_of(each)) {
-      for (const std::string& offer : offers(diagnostic.help)) {
-        ++tried;
-        if (helps(each, diagnostic, offer)) continue;
-        std::cout << each.name << "  " << diagnostic.code << " " << diagnostic.help << "\n      << " << offer << "\n";
+      const auto all = offers(diagnostic.help);
+      if (all.empty()) continue;
+      const auto told_only = std::find_if(for_the_reader.begin(), for_the_reader.end(), [&](const std::string& words) {
+        return diagnostic.help.find(words) != std::string::npos;
+      });
+      if (told_only != for_the_reader.end()) {
+        told.insert(*told_only);
+        continue;
       }
+      ++tried;
+      if (std::none_of(all.begin(), all.end(), [&](const std::string& offer) { return helps(each, diagnostic, offer); }))
+        FAIL_CHECK(each.name << "  " << diagnostic.code << ": " << diagnostic.help);
     }
   }
-  std::cout << tried << "\n";
   CHECK(tried > 100);
+  for (const std::string& words : for_the_reader) {
+    INFO(words);
+    CHECK(told.contains(words));
+  }
 }

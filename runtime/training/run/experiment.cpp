@@ -82,10 +82,10 @@ Result<void> Experiment::prepare() {
   if (auto checked = check_policy(); !checked) return checked.error();
   failure_ = Failure::Misuse;
   result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
-  auto lock = engine::RunLock::take(result_.run, "train.lock");
+  if (auto claimed = claim_run(options_, result_.run); !claimed) return claimed;
+  auto lock = engine::RunLock::take(result_.run, run_lock_name);
   if (!lock) return lock.error();
   lock_ = *std::move(lock);
-  if (auto claimed = claim_run(options_, result_.run); !claimed) return claimed;
   failure_ = Failure::Run;
   return {};
 }
