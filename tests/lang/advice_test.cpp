@@ -120,7 +120,7 @@ bool helps(const Case& each, const Diagnostic& diagnostic, const std::string& of
 const std::vector<std::string> for_the_reader{
     "a rule may read", "write `report` and `warn when`", "at a barrier write", "with `let`", "join actions of one verdict",
     "begin with `policy` and a name", "once", "it is called as `", "give HI a bound", "one rollout branches",
-    "or leave `by …` out", "walk `b.prompts`", "write `iteration {", "what the environment gave", "where it is declared with `??`",
+    "write a line break as", "or leave `by …` out", "walk `b.prompts`", "write `iteration {", "what the environment gave", "where it is declared with `??`",
     "the remainder is written", "write `if condition", "one sets"};
 
 std::vector<Case> cases() {
