@@ -95,7 +95,7 @@ void print(const engine::AuditResult& result) {
 // Half a sum, or an empty one, would say less than it seems to.
 std::string is_sum(const std::string& text) {
   const bool good = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return good ? "" : fmt::format("--kept wants a whole sum of 64 digits, not \"{}\"", text);
+  return good ? "" : fmt::format("a whole sum has 64 digits; this is \"{}\"", text);
 }
 
 Exit audit(const AuditOptions& options) {

@@ -24,7 +24,6 @@
 #include "runtime/cli/row_table.h"
 #include "runtime/cli/rows_sql.h"
 #include "runtime/cli/run_folder.h"
-#include "runtime/cli/terminal_text.h"
 #include "runtime/engine/journal_tail.h"
 #include "runtime/engine/story.h"
 
@@ -96,7 +95,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
     fmt::print(stderr, "note: no record of the run is so{}\n",
                kind ? fmt::format("; its records are of the kinds {}", fmt::join(kinds, ", ")) : "");
   }
-  fmt::print(stderr, "{}", lines_for_terminal(engine::tell_problems(*problems)));
+  fmt::print(stderr, "{}", lang::shown(engine::tell_problems(*problems)));
   return {};
 }
 
@@ -104,7 +103,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
 std::string told(const engine::RecordRow& row, const LogOptions& options) {
   std::string line = engine::tell_row(row, options.format(), options.continues);
   if (line.empty() && !options.kind.empty()) line = row.record.dump() + "\n";
-  return options.json ? line : for_terminal(line);
+  return options.json ? line : lang::shown(line);
 }
 
 Result<void> tell(const fs::path& folder, const engine::RowFilter& filter, const LogOptions& options) {
@@ -157,7 +156,7 @@ void print_table(const RowDatabase::Answer& answer) {
   const auto line = [&](const auto& cell) {
     std::string text;
     for (std::size_t i = 0; i < widths.size(); ++i) text += fmt::format("{:<{}}  ", cell(i), widths[i]);
-    fmt::print("{}\n", for_terminal(text.substr(0, text.find_last_not_of(' ') + 1)));
+    fmt::print("{}\n", text.substr(0, text.find_last_not_of(' ') + 1));
   };
   line([&](std::size_t i) { return answer.columns[i]; });
   for (const Json& row : answer.rows) line([&](std::size_t i) { return cell_text(row[i]); });

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/unicode.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/run_folder.h"
-#include "runtime/cli/terminal_text.h"
 #include "runtime/engine/active_policy.h"
 #include "runtime/engine/settings_record.h"
 #include "runtime/engine/state_files.h"
@@ -177,7 +177,7 @@ Exit plan(const PlanOptions& options) {
                                      "refused for them");
   }
   const Json json = document(compared);
-  options.json ? fmt::print("{}\n", json.dump(2)) : fmt::print("{}", lines_for_terminal(words(json, options.most)));
+  options.json ? fmt::print("{}\n", json.dump(2)) : fmt::print("{}", lang::shown(words(json, options.most)));
   return compared.outlook.refusals.empty() ? Exit::Good : Exit::Failed;
 }
 

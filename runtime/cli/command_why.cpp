@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/run_folder.h"
-#include "runtime/cli/terminal_text.h"
 #include "runtime/engine/story.h"
 
 namespace allot::cli {
@@ -28,7 +28,7 @@ Exit why(const WhyOptions& options) {
   const auto format = options.json ? engine::StoryFormat::Json : engine::StoryFormat::Words;
   const auto story = engine::tell_group(*folder, options.group, format);
   if (!story) return complain(story.error()), Exit::Misuse;
-  fmt::print("{}{}", options.json ? *story : lines_for_terminal(*story), story->empty() || story->ends_with('\n') ? "" : "\n");
+  fmt::print("{}{}", options.json ? *story : lang::shown(*story), story->empty() || story->ends_with('\n') ? "" : "\n");
   return Exit::Good;
 }
 

@@ -72,7 +72,7 @@ class Auditor {
     for (const auto& [file, mark] : states) {
       if (ends_.contains(mark.sum)) continue;
       damaged(fmt::format("journal/{:06}.jsonl: {} stands on an iteration that ended there with the sum {}, and none did: lines "
-                          "were changed, or cut off the end.",
+                          "were changed or cut off its end, or it is gone.",
                           mark.segment, file, mark.sum.substr(0, 12)));
     }
     for (const std::string& sum : kept) {

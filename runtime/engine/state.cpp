@@ -89,7 +89,10 @@ void StateLayout::decay_row(StateScope scope, std::span<Cell> row, int barriers)
   }
 }
 
-StateStore::StateStore() : layout_(std::make_shared<const StateLayout>(std::vector<lang::State>())) {}
+// Without a policy nothing is remembered, in rows that are as wide.
+StateStore::StateStore()
+    : layout_(std::make_shared<const StateLayout>(std::vector<lang::State>())), run_(layout_->initial()),
+      prompts_(layout_->width(StateScope::Prompt)), categories_(layout_->width(StateScope::Category)) {}
 
 StateStore::StateStore(const lang::Program& program)
     : layout_(std::make_shared<const StateLayout>(program.states)), run_(layout_->initial()),

@@ -123,6 +123,7 @@ class Maker {
       } else {
         replace({spans[i].begin, spans[i + 1].begin}, "", change);
       }
+      made_.back().second.members = Mutant::Members::Fewer;
     }
     for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
       const auto text = [&](std::uint32_t begin, std::uint32_t end) { return source_.text({begin, end}); };
@@ -130,7 +131,7 @@ class Maker {
       replace({first.begin, second.end},
               fmt::format("{}{}{}", text(second.begin, second.end), text(first.end, second.begin), text(first.begin, first.end)),
               fmt::format("`{}` came before `{}`", tree_.members[i + 1].name.text, tree_.members[i].name.text));
-      made_.back().second.reorders = true;
+      made_.back().second.members = Mutant::Members::Reordered;
     }
     for (const tree::Member& member : tree_.members) {
       for (const tree::Setting& setting : member.settings) expression(setting.value);
@@ -315,17 +316,40 @@ std::vector<Mutant> mutants(const lang::Program& program, const MutationOptions&
   return Maker(program, options).run();
 }
 
+namespace {
+
+// Whether all that is wrong with a mutant stands in its tests, which come after its change.
+bool only_tests_fail(const lang::Program& program, const Mutant& mutant, const lang::Diagnostics& diagnostics) {
+  const auto shorter = program.source->file(0).end - static_cast<std::uint32_t>(mutant.text.size());
+  const auto in_test = [&](const lang::Diagnostic& each) {
+    const auto around = [&](const auto& test) {
+      return test.span.begin - shorter <= each.span.begin && each.span.begin < test.span.end - shorter;
+    };
+    const tree::File& tree = *program.tree;
+    return std::any_of(tree.tests.begin(), tree.tests.end(), around) ||
+           std::any_of(tree.scenarios.begin(), tree.scenarios.end(), around);
+  };
+  return std::all_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const lang::Diagnostic& each) {
+    return each.severity != lang::Severity::Error || in_test(each);
+  });
+}
+
+}  // namespace
+
 MutationReport mutate(const lang::Program& program, const MutationOptions& options) {
   MutationReport report;
   for (Mutant& mutant : mutants(program, options)) {
     lang::Diagnostics diagnostics;
     auto source = std::make_shared<const lang::Source>(program.source->name(), mutant.text);
     const auto changed = lang::check(source, diagnostics, program.library);
-    if (!changed || (mutant.reorders && lang::differences(program, *changed).empty())) {
+    const bool told_by_tests = mutant.members == Mutant::Members::Fewer && only_tests_fail(program, mutant, diagnostics);
+    const bool same = changed && mutant.members == Mutant::Members::Reordered && lang::differences(program, *changed).empty();
+    if ((!changed && !told_by_tests) || same) {
       ++report.refused;
       continue;
     }
     ++report.tried;
+    if (!changed) continue;
     const std::vector<TestReport> tests = run(*changed);
     const bool noticed = std::any_of(tests.begin(), tests.end(), [](const TestReport& test) { return !test.passed; });
     if (!noticed) report.survivors.push_back(std::move(mutant));

@@ -17,7 +17,10 @@ struct Mutant {
   int column = 0;
   std::string change;  // "`<` became `>`"
   std::string text;    // of the whole mutated file
-  bool reorders = false;  // members: no mutant where they answer at no point together
+  // Of a composition's members: a test that speaks of what is gone does not check, and so has noticed it; another order
+  // is no mutant where the members answer at no point together.
+  enum class Members { Same, Fewer, Reordered };
+  Members members = Members::Same;
 };
 
 struct MutationOptions {

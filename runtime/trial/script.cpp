@@ -42,13 +42,14 @@ Result<void> Script::take(const engine::Orders& orders) {
     course_of(start.group, start.prompt);
     for (int i = 0; i < start.count; ++i) live_.push_back({{start.group, start.first + i}, start.prompt, 0, false});
   }
+  // One event may defer a group, take it up again and close it.
+  for (const int group : orders.deferred) {
+    if (const engine::GroupLog* const log = engine_.group_log(group)) course_of(group, log->prompt).fate = "deferred";
+  }
   for (const engine::GroupResult& result : orders.closed) {
     Course& course = course_of(result.group, result.prompt);
     course.fate = fate_word(result.fate);
     course.result = result;
-  }
-  for (const int group : orders.deferred) {
-    if (const engine::GroupLog* const log = engine_.group_log(group)) course_of(group, log->prompt).fate = "deferred";
   }
   closed_ = closed_ || orders.batch_closed;
   return {};

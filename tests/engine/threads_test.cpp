@@ -95,7 +95,7 @@ TEST_CASE("threads: swaps under eight clients lose no decision, and each group i
       }
     });
   }
-  const Outcome outcome = drive(**engine, 8, 2, prompts(8 * 150));
+  const Outcome outcome = drive(**engine, 8, 30, prompts(8 * 150));  // long enough for all to come to their turn on any machine
   stop = true;
   swappers.clear();
   CHECK((*engine)->active_version() == active);  // each that was told to be active took a number, and no other did

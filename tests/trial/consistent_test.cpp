@@ -111,7 +111,7 @@ test "with" {
 TEST_CASE("a wave is over where a group is asked at its end") {
   passes(R"(policy waves
 on turn 1 of group g { continue because "{g.wave}" }
-on wave of group g { continue because "{g.wave}" }
+on wave of group g { complete to 4 because "{g.wave}" }
 on finish of group g { train because "{g.wave}" }
 test "as in a run" {
   given g = group { actions: [["a"]] * 2, turn: 1 }

@@ -136,7 +136,8 @@ TEST_CASE("of a composition its members are left out, reordered and given other 
 }
 
 TEST_CASE("a composition's tests notice that a member is gone, and in which order two of them answer") {
-  // few and grows answer at different points: their order is no change. Three are enough, and nobody asks about two.
+  // few and grows answer at different points: their order is no change. Without grows the test of `wave` does not check,
+  // which is noticing. That three are enough is asked by nobody.
   const std::string text = "policy team = gate then few(least: 3 rollouts) then grows\n"
                            "test \"both\" {\n  given g = group { rewards: [1, 1] }\n"
                            "  expect finish(g) is drop because \"flat; few\"\n}\n"

@@ -408,9 +408,10 @@ scenario "scores, errors and none" {
 }
 
 TEST_CASE("a group that is taken up again is counted over its whole life") {
-  // Two rollouts in the first iteration. In the second none is started: it ends as it is.
+  // Two rollouts in the first iteration, in which b takes the slot. In the second none is started: it ends as it is.
   passes(R"(policy later
 refill at most 2 rounds then train_partial
+on select of pool p { take 2 * p.slots }
 on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
 on resume of group g by g.reward_mean ?? 0 { complete to 2 because "{g.scored} of {g.started}" }
 scenario "it comes back" {
@@ -419,6 +420,7 @@ scenario "it comes back" {
     group b: rewards 1, 0
     expect a is deferred
     expect a.started == 2 and a.scored == 1
+    expect b is trained
     expect b.scored == 2
   }
   iteration {
@@ -433,7 +435,9 @@ scenario "it comes back" {
 TEST_CASE("what is known of a closed group alone is asked of no other") {
   const auto reports = run(R"(policy waits
 refill at most 2 rounds then train_partial
+on select of pool p { take 2 * p.slots }
 on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
+on resume of group g by g.age { complete to 2 }
 scenario "open" {
   iteration {
     group a: rewards 1, ?
@@ -445,6 +449,22 @@ scenario "open" {
   REQUIRE(reports.size() == 1);
   REQUIRE(reports[0].expects.size() == 1);
   CHECK(reports[0].expects[0].got == "group a is not closed: it has no `round` yet");
+}
+
+TEST_CASE("a group that is taken up at once and ends in the same event is closed, not deferred") {
+  // Its slot is filled again by those that wait, and that is a itself; nothing is started, so it ends.
+  passes(R"(policy at_once
+refill at most 2 rounds then train_partial
+on wave 1 of group g { defer at most 2 iterations, refill }
+on resume of group g by g.age { complete to 2 }
+scenario "back in the next round" {
+  iteration {
+    group a: rewards 1, ?
+    expect a is trained
+    expect a.round == 2 and a.started == 2
+  }
+}
+)");
 }
 
 TEST_CASE("sums and products of what a scenario looks at") {

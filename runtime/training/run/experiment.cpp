@@ -83,7 +83,7 @@ Result<void> Experiment::prepare() {
   failure_ = Failure::Misuse;
   result_.run = options_.run.empty() ? default_run(options_.world) : options_.run;
   if (auto claimed = claim_run(options_, result_.run); !claimed) return claimed;
-  auto lock = engine::RunLock::take(result_.run, "train.lock");
+  auto lock = engine::RunLock::take(result_.run, run_lock_name);
   if (!lock) return lock.error();
   lock_ = *std::move(lock);
   failure_ = Failure::Run;

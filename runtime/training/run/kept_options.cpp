@@ -137,7 +137,7 @@ Result<void> check_resumed(const RunOptions& options, const fs::path& run) {
   return {};
 }
 
-// Settings alone are what a run leaves that was refused before it began; such a folder is free.
+// Settings and the lock alone are what a run leaves that was refused before it began; such a folder is free.
 Result<void> check_free(const fs::path& run) {
   std::error_code error;
   if (!fs::exists(run, error)) return {};
@@ -148,7 +148,7 @@ Result<void> check_free(const fs::path& run) {
   for (const auto& entry : fs::directory_iterator(run, error)) {
     const std::string name = entry.path().filename().string();
     settings = settings || name == settings_name;
-    if (name != settings_name) other = name;
+    if (name != settings_name && name != run_lock_name) other = name;
   }
   if (error) return Error{"cannot list " + run.string() + ": " + error.message(), "check its permissions"};
   if (other.empty()) return {};

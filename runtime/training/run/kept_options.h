@@ -8,6 +8,9 @@
 
 namespace allot::training {
 
+// Held while a process works on the run; a run that was refused before it began leaves it behind.
+inline constexpr const char* run_lock_name = "train.lock";
+
 // Makes `run` the folder of this run, before anything is computed. A new run gets a folder that is new or empty, and
 // `settings.json` in it; a resumed run must exist, and its settings must be those of `options`, so many iterations and
 // what changes no number (threads, child processes, how it talks) aside, and what a policy file says that is followed. Errors name each option that differs.
