@@ -172,21 +172,21 @@ Session::Written Session::policy(const std::vector<Piece>& pieces, const std::st
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].word != "let" && pieces[i].word != "given") add(i);
   }
-  written.text += "on finish of group g {\n";
+  const std::vector<std::string> states = states_of(pieces);
+  const auto record = std::find_if(pieces.rbegin(), pieces.rend(), [&](const Piece& each) {
+    return each.word == "given" && !each.name.empty() && !is_state(states, each.name);
+  });
+  written.text += fmt::format("on finish of group {} {{\n", record == pieces.rend() ? "g" : record->name);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].word == "let") add(i);
   }
   written.text += fmt::format("let {} = ", asked_name);
   if (shown == nothing_shown) written.begin = written.text.size();
   written.text += expression + "\n}\ntest \"session\" {\n";
-  const std::vector<std::string> states = states_of(pieces);
-  bool given = false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].word != "given") continue;
-    add(i);
-    given = given || !is_state(states, pieces[i].name);
+    if (pieces[i].word == "given") add(i);
   }
-  if (!given) written.text += std::string(plain_group) + "\n";
+  if (record == pieces.rend()) written.text += std::string(plain_group) + "\n";
   written.text += "expect 1 < 2\n}\n";
   return written;
 }
