@@ -43,6 +43,7 @@ TEST_CASE("fault 47: a resumed run comes back to the active version with its par
   CHECK(engine->swap(back(StateOf::Now)).outcome == SwapOutcome::Active);  // the version before is known too
   // Without its text the run says what is missing.
   for (const auto& entry : fs::directory_iterator(folder.path / "versions")) fs::remove(entry.path());
+  engine.reset();
   auto without = engine_of(gate(0.75), made);
   const auto refused = without->restore(state);
   REQUIRE_FALSE(refused);
