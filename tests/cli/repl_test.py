@@ -90,18 +90,22 @@ class Terminal(unittest.TestCase):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
+    def interrupt(self):
+        time.sleep(0.5)  # as in end(): between two lines the terminal is as it was, and Ctrl-C ends the program
+        self.type("\x03")
+
     def test_ctrl_c_gives_a_line_up_and_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
             self.start(folder)
             self.type("1 + ")
             self.until("1 + ")
-            self.type("\x03")
+            self.interrupt()
             self.until("allot> ")
             self.type("let kept = 4\n")
             self.until("allot> ")
             self.type("max(1,\n")
             self.until("... ")
-            self.type("\x03")
+            self.interrupt()
             self.until("allot> ")
             self.type("kept * 2\n")
             self.until("8\r\n")
