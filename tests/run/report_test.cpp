@@ -54,6 +54,17 @@ TEST_CASE("a precision of no stops is undefined, and a seed without stops is in 
   CHECK(report_text(both, context).find("  75.0\n") != std::string::npos);
 }
 
+TEST_CASE("a budget that was used up is told where the figures are") {
+  auto tight = arm("policy", 80, 750, {1, 1});
+  tight.short_of_budget = 3;
+  const std::vector<SeedResult> seeds = {{7, {arm("none", 100, 1000, {1, 0}), tight}}, {13, {arm("none", 100, 1000, {1, 0}), tight}}};
+  const ReportContext context{"household", "ab", "gate", 5, false};
+  CHECK(report_text(seeds, context).find("policy: in 6 iterations the budget could not cover") != std::string::npos);
+  CHECK(report_text(seeds, context).find("none: in") == std::string::npos);
+  CHECK(report_json(seeds, context)["arms"]["policy"]["short_of_budget"] == 3.0);
+  CHECK(restore_tally(save(tight)).short_of_budget == 3);
+}
+
 TEST_CASE("a run that did nothing says so") {
   CHECK(report_text({}, {}) == "nothing was run\n");
   CHECK(report_json({}, {})["arms"].empty());

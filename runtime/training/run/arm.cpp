@@ -192,6 +192,7 @@ Result<std::string> Arm::iterate(int stops) {
   tally_.engine_seconds = engine_->seconds_spent();
   tally_.updates += learned->stepped;
   tally_.skipped += !learned->stepped;
+  tally_.short_of_budget += report->metrics.at("budget/starts_cut") + report->metrics.at("budget/stopped") > 0;
 
   last_stops_ = 0;
   int dropped = 0;

@@ -171,6 +171,7 @@ nlohmann::json arm_json(const std::vector<SeedResult>& seeds, std::size_t arm) {
       {"all_fail", mean([](const ArmTally& a) { return static_cast<double>(a.all_fail); })},
       {"all_succeed", mean([](const ArmTally& a) { return static_cast<double>(a.all_succeed); })},
       {"skipped", mean([](const ArmTally& a) { return static_cast<double>(a.skipped); })},
+      {"short_of_budget", mean([](const ArmTally& a) { return static_cast<double>(a.short_of_budget); })},
       {"errors", mean([](const ArmTally& a) { return static_cast<double>(a.errors); })},
       {"gate", gate_json(seeds, arm)}};
   if (arm > 0) {
@@ -180,6 +181,15 @@ nlohmann::json arm_json(const std::vector<SeedResult>& seeds, std::size_t arm) {
     json["success_difference"] = interval_json(bootstrap_rows(success_differences(seeds, arm)));
   }
   return json;
+}
+
+// A run whose budget is used up goes on, and its figures alone do not show why.
+std::string short_of_budget(const std::vector<SeedResult>& seeds, std::size_t arm) {
+  std::int64_t iterations = 0;
+  for (const auto& seed : seeds) iterations += seed.arms[arm].short_of_budget;
+  if (iterations == 0) return "";
+  return fmt::format("{}: in {} iterations the budget could not cover every rollout or turn; `allot log RUN --kind end` tells what was left.\n",
+                     seeds[0].arms[arm].name, iterations);
 }
 
 }  // namespace
@@ -197,6 +207,7 @@ std::string report_text(const std::vector<SeedResult>& seeds, const ReportContex
   }
   std::string text = grid(lines) + '\n';
   for (std::size_t arm = 1; arm < arms.size(); ++arm) text += comparison(seeds, arm) + reasons(seeds, arm);
+  for (std::size_t arm = 0; arm < arms.size(); ++arm) text += short_of_budget(seeds, arm);
   if (context.interrupted) text += "The run was interrupted; these are the figures up to there.\n";
   return text;
 }

@@ -74,6 +74,7 @@ nlohmann::json save(const ArmTally& t) {
           {"tokens", t.tokens},
           {"updates", t.updates},
           {"skipped", t.skipped},
+          {"short_of_budget", t.short_of_budget},
           {"errors", t.errors},
           {"all_fail", t.all_fail},
           {"all_succeed", t.all_succeed},
@@ -98,6 +99,7 @@ ArmTally restore_tally(const nlohmann::json& saved) {
   t.tokens = saved.at("tokens");
   t.updates = saved.at("updates");
   t.skipped = saved.at("skipped");
+  t.short_of_budget = saved.value("short_of_budget", std::int64_t{0});
   t.errors = saved.at("errors");
   t.all_fail = saved.at("all_fail");
   t.all_succeed = saved.at("all_succeed");

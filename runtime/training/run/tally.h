@@ -42,6 +42,7 @@ struct ArmTally {
   std::int64_t tokens = 0;     // written by the model
   std::int64_t updates = 0;
   std::int64_t skipped = 0;    // iterations without an update
+  std::int64_t short_of_budget = 0;  // iterations in which the budget could not cover a rollout or a turn
   std::int64_t errors = 0;
   int all_fail = 0;
   int all_succeed = 0;
