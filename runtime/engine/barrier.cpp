@@ -104,6 +104,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   tallies_ = {};
   messages_.clear();
   first_failure_.clear();
+  hit_fault_told_ = false;
   release_left();
   retired_.clear();
   enter(version_for_batch());

@@ -171,10 +171,23 @@ void LiveEngine::record_ending(LiveGroup& group, int sample, const Ending& endin
   group.counted.nonfinite += rollout.nonfinite;
   if (!group.version || !group.version->program().hit || !rollout.scored()) return;
   rollout.hit = judge->hit(group, sample, settled_facts(group));
+  if (!rollout.hit) note_hit_fault(group, sample);
   ++group.counted.scored;
   group.counted.hits += rollout.hit.value_or(false);
   const double judged = rollout.raw_reward.value_or(*rollout.reward);
   group.counted.most_reward = std::max(group.counted.most_reward.value_or(judged), judged);
+}
+
+// The judge counts them all. Others may take turns beside this, so words wait with the group; a run that stops on a fault
+// has nobody beside.
+void LiveEngine::note_hit_fault(LiveGroup& group, int sample) {
+  if (!group.counted.hit_fault.empty()) return;
+  const lang::Program& program = group.version->program();
+  group.counted.hit_fault = fmt::format("{}: the `hit` condition faults for rollout {} of group {}, which is neither hit nor miss",
+                                        place_of(program, program.hit->span), sample, group.log.group);
+  if (settings_.stop_on_fault) {
+    fatal_ = Error{"The policy faulted: " + group.counted.hit_fault + ".", "the run stops on a fault, as it was told to"};
+  }
 }
 
 double LiveEngine::now() const {

@@ -142,6 +142,7 @@ class LiveEngine final : public Engine {
   Decision consult_batch(int handler, const BatchFacts& batch);
   void keep_fields(LiveGroup& group, const Verdict& verdict);
   void note_fault(const Judge& judge, const Decision& decision);
+  void note_hit_fault(LiveGroup& group, int sample);
 
   void note_losses();
 
@@ -297,6 +298,7 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
+  bool hit_fault_told_ = false;  // in this iteration: the others are counted
   std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
   std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one
   // The host's order of this iteration.

@@ -173,7 +173,10 @@ std::optional<Orders> LiveEngine::pass_ending(RolloutRef ref, const Ending& endi
     if (points.has(Point::Score) || points.has(Point::Result) || !group.version->own_hit) return std::nullopt;
     add_turn_points(asked, group, ref.sample, false);
     if (asked.count > 0) return std::nullopt;
-    if (group.version->program().hit) judge.emplace(*group.version);
+    if (group.version->program().hit) {
+      if (settings_.stop_on_fault) return std::nullopt;  // it would be everybody's end
+      judge.emplace(*group.version);
+    }
   }
   {
     std::unique_lock order(order_, std::defer_lock);
@@ -192,6 +195,8 @@ std::optional<Orders> LiveEngine::pass_ending(RolloutRef ref, const Ending& endi
 void LiveEngine::gather() {
   for (const auto& [number, group] : groups_) {
     const OwnTallies own = std::exchange(group->counted, {});
+    if (!own.hit_fault.empty() && !hit_fault_told_) messages_.push_back("fault: " + own.hit_fault + ".");
+    hit_fault_told_ = hit_fault_told_ || !own.hit_fault.empty();
     tallies_.turns += own.turns;
     tallies_.tokens += own.tokens;
     tallies_.calls += own.calls;

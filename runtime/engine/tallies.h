@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace allot::engine {
 
@@ -31,6 +32,7 @@ struct OwnTallies {
   std::int64_t completed = 0, truncated = 0, unscored = 0, nonfinite = 0, points_without_handler = 0;
   std::int64_t scored = 0, hits = 0;      // by the hit condition
   std::optional<double> most_reward;      // of what it reads
+  std::string hit_fault;                  // the first time that the condition faulted, in words; empty without
   double seconds = 0;                     // in policy and engine
 };
 

@@ -283,7 +283,7 @@ class Trial {
         }
         write_state(group, state, value);
       }
-      score_hits(group, run);
+      if (auto error = score_hits(group, run)) return error;
       const engine::RunFacts of_policy{&program_, &parameters_, &ledger_, 0, 8, 0};
       if (auto met = consistent(record, of_policy); !met) return met.error();
       question.fill(handler, group.facts(record.turn), run, store_, group.state);
@@ -343,16 +343,20 @@ class Trial {
     }
   }
 
-  void score_hits(engine::LiveGroup& group, const engine::RunFacts& run) {
-    if (!program_.hit) return;
+  std::optional<Error> score_hits(engine::LiveGroup& group, const engine::RunFacts& run) {
+    if (!program_.hit) return std::nullopt;
     for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
       engine::RolloutLog& rollout = group.log.rollouts[sample];
       if (!rollout.scored()) continue;
       Question question;
       question.fill_hit(*program_.hit, group.facts(0), static_cast<int>(sample), run);
       const Cell hit = executables_.evaluator->hit(question.frame());
-      if (hit.defined) rollout.hit = hit.truth();
+      if (!hit.defined) {
+        return Error{fmt::format("{}: the `hit` condition faults for rollout {}", engine::place_of(program_, program_.hit->span), sample), ""};
+      }
+      rollout.hit = hit.truth();
     }
+    return std::nullopt;
   }
 
   // The handler of a condition stands in no file: its places say nothing to people.

@@ -198,6 +198,30 @@ TEST_CASE("fault 19: when the producer dies the consumer gets the cause at once"
   CHECK(report->message.find("engine 0 exited with 139") != std::string::npos);
 }
 
+TEST_CASE("a fault in the hit condition is counted, told once with its place, and stops a run that was told to") {
+  const std::string policy = "policy p\nhit when 1 / reward >= 1\non finish of group g { train because \"{g.hits} {g.misses}\" }\n";
+  for (const bool stops : {false, true}) {
+    Settings made = settings(2, 3);
+    made.stop_on_fault = stops;
+    auto engine = engine_of(policy, made);
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample); });  // 1 / 0 for the first of each group
+    if (stops) {
+      REQUIRE(engine->begin_iteration(0, prompts(2)));
+      const auto stopped = engine->ended({0, 0}, {Status::Completed, 0.0, std::nullopt, "", ""});
+      REQUIRE_FALSE(stopped);
+      INFO(stopped.error().what);
+      CHECK(stopped.error().what.find(":2: the `hit` condition faults for rollout 0 of group 0") != std::string::npos);
+      continue;
+    }
+    const IterationReport report = driver.run(0, prompts(2));
+    CHECK(report.metrics.at("policy/faults") == 2);
+    const auto told = report.message.find("the `hit` condition faults for rollout 0 of group 0");
+    CHECK(told != std::string::npos);
+    CHECK(report.message.find("the `hit` condition faults", told + 1) == std::string::npos);
+    CHECK(driver.closed.front().reason == "1 1");  // 1 / 1 is a hit, 1 / 2 a miss
+  }
+}
+
 TEST_CASE("a turn with a count below 0 is refused, and nothing is changed by it") {
   auto engine = engine_of("", settings(1, 2));
   REQUIRE(engine->begin_iteration(0, prompts(1)));

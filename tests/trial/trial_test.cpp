@@ -201,6 +201,13 @@ test "the second" { given g = group { turn: 10 }
   CHECK(reports.front().title == "the second");
 }
 
+TEST_CASE("a fault in the hit condition fails the test that meets it") {
+  const std::string text = "policy p\nhit when 1 / reward >= 1\non finish of group g { train }\n"
+                           "test \"t\" { given g = group { rewards: [0, 1] }\n  expect finish(g) is train }\n";
+  const std::string report = trial::render(run(text), *program_of(text));
+  CHECK(report.find("the `hit` condition faults for rollout 0") != std::string::npos);
+}
+
 TEST_CASE("every policy of the standard library passes its own tests") {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ALLOT_SOURCE_DIR) + "/stdlib")) {
