@@ -87,7 +87,8 @@ void Lowering::answer(std::size_t index) {
   holes(rule);
 }
 
-// Holes are undefined already; one that faults stays so.
+// A fault in one is the rule's: the evaluator decides anew, and says which hole stays undefined. Going on from here would
+// take other scratch than it does.
 void Lowering::holes(const lang::Rule& rule) {
   std::uint64_t next = 0;
   llvm::Value* array = nullptr;
@@ -100,20 +101,9 @@ void Lowering::holes(const lang::Rule& rule) {
       ir_.CreateCondBr(ir_.CreateIsNull(array), skip, some);
       enter(some);
     }
-    target_ = open_target("hole_fault", Tells::Nothing);
-    FaultTarget fault = target_;
-    llvm::BasicBlock* const filled = block("filled");
-    const Lets before = known_;
     const Operand value = emit(part.hole);
     if (!value.vector) store_cell(value, at(array, next * sizeof(Cell)));
     ++next;
-    ir_.CreateBr(filled);
-    if (close_target(fault)) {
-      known_ = before;
-      enter(fault.block);
-      ir_.CreateBr(filled);
-    }
-    enter(filled);
   }
   ir_.CreateBr(skip);
   enter(skip);

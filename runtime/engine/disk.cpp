@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,14 @@
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
+
+std::optional<std::string> read_whole(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
 
 Error cannot(std::string_view what, const std::filesystem::path& file) {
   const int number = errno;

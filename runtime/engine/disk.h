@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/result.h"
 
 namespace allot::engine {
+
+// The whole file; none where it is not there.
+std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // "Cannot write FILE: No space left on device.", by errno.
 Error cannot(std::string_view what, const std::filesystem::path& file);

@@ -1,6 +1,4 @@
 // What an engine carries over the end of a process.
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,11 +14,9 @@ Result<void> Engine::save_state_in(const std::filesystem::path& folder) {
 
 Result<void> Engine::restore_from(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "state.json";
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return Error{fmt::format("There is no state to go on from: {} cannot be read.", file.string()), ""};
-  return restore(text.str());
+  const auto text = read_whole(file);
+  if (!text) return Error{fmt::format("There is no state to go on from: {} cannot be read.", file.string()), ""};
+  return restore(*text);
 }
 
 std::string LiveEngine::save_state() const {

@@ -265,18 +265,16 @@ Result<ReadSnapshot> read_files(const fs::path& folder, const Json& json, const 
 
 Result<ReadSnapshot> read_state(const fs::path& folder, const StatisticsPlan& plan) {
   const fs::path file = folder / "state.json";
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return Error{fmt::format("There is no state to go on from: {} is missing.", file.string()), "start a new run"};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  const auto json = read_sealed(text.str());
+  const auto text = read_whole(file);
+  if (!text) return Error{fmt::format("There is no state to go on from: {} is missing.", file.string()), "start a new run"};
+  const auto json = read_sealed(*text);
   if (!json) return json.error();
   try {
     if (json->at("schema").get<std::string>() == files_schema) return read_files(folder, *json, plan);
   } catch (const Json::exception&) {
     return broken(file, "has a form that this program does not know");
   }
-  return read_snapshot(text.str(), plan);
+  return read_snapshot(*text, plan);
 }
 
 }  // namespace allot::engine

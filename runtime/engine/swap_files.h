@@ -15,6 +15,7 @@
 #include <string>
 
 #include "common/result.h"
+#include "runtime/engine/disk.h"
 #include "runtime/engine/swap.h"
 
 namespace allot::engine {
@@ -56,9 +57,6 @@ std::optional<Watched> watched_from(const std::string& text);
 
 // Names a request; sorts by the time of asking.
 std::string fresh_request_id();
-
-// The whole file; none where it is not there.
-std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 // Puts the request into the folder of a run that serves them, and waits for what came of it. An error: nobody serves
 // them, or no answer came in time; the request is then taken back, or where the run has it

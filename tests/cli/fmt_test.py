@@ -79,14 +79,6 @@ class Fmt(unittest.TestCase):
         self.assertEqual(allot("fmt", str(installed.parent)).code, 0)  # unless a person names it
         self.assertEqual(installed.read_text(), SMOOTH)
 
-    def test_a_link_stays_one(self):
-        path = pathlib.Path(policy_file(ROUGH))
-        link = path.parent / "link.allot"
-        link.symlink_to(path.name)
-        self.assertEqual(allot("fmt", str(link)).code, 0)
-        self.assertTrue(link.is_symlink())
-        self.assertEqual(path.read_text(), SMOOTH)
-
     def test_a_missing_file_is_told(self):
         answer = allot("fmt", "/nowhere/x.allot")
         self.assertEqual(answer.code, 2)

@@ -229,3 +229,32 @@ on epoch of pool p {
 }
 )"));
 }
+
+TEST_CASE("a hole that faults takes no other scratch in one engine than in another: what follows has as much left") {
+  const Program program = checked("hole", R"(policy hole
+on finish of group g {
+  let order = argsort(g.rewards)
+  let ones = [1.0 for r in g.rollouts]
+  otherwise drop because "{g.alive / (g.alive - g.alive) + sum(order)} {g.scored}"
+  report spread = sum(argsort(ones))
+}
+)");
+  const auto evaluator = evaluate(program);
+  bool ran_out = false, had_enough = false;
+  for (std::size_t cells = 0; cells < 80; ++cells) {
+    Memory memory = blank(program, 4);
+    Scratch scratch(cells);
+    const Answer expected = ask(*evaluator, program, memory, scratch);
+    (expected.outcome.fault == FaultKind::OutOfMemory ? ran_out : had_enough) = true;
+    for (const Optimize level : {Optimize::None, Optimize::Full}) {
+      const auto native = compile(program, level);
+      REQUIRE(native);
+      Memory again = blank(program, 4);
+      Scratch own(cells);
+      const Answer answer = ask(**native, program, again, own);
+      INFO(cells << " cells");
+      CHECK(answer == expected);
+    }
+  }
+  CHECK((ran_out && had_enough));
+}

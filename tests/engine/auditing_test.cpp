@@ -10,39 +10,21 @@
 #include "runtime/engine/auditing.h"
 #include "runtime/engine/checked_line.h"
 #include "runtime/engine/replaying.h"
+#include "tests/engine/journal_lines.h"
 #include "tests/engine/played_runs.h"
 
 using namespace allot;
 using namespace allot::engine;
 using bench::Folder;
+using bench::lines_of;
+using bench::played_run;
 using bench::PlayedRun;
+using bench::sealed;
+using bench::write_lines;
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
-
-PlayedRun named(const std::string& name) {
-  const std::vector<PlayedRun> runs = bench::played_runs();
-  return *std::find_if(runs.begin(), runs.end(), [&](const PlayedRun& run) { return run.name == name; });
-}
-
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::vector<std::string> lines;
-  std::istringstream text(bench::read_file(file));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-void write_lines(const fs::path& file, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  bench::write_file(file, text);
-}
-
-std::string sealed(Json record) {
-  record.erase("crc");
-  return seal(dump(record));
-}
 
 // Another value of the same kind.
 Json flipped(const Json& value) {
@@ -92,8 +74,8 @@ TEST_CASE("a run in two processes is audited and plays again as one") {
   for (const char* const name : {"learning", "choosing", "timed", "shaping"}) {
     INFO(name);
     const Folder folder;
-    bench::play(named(name), folder, 0, 3);
-    bench::play(named(name), folder, 3, 5);
+    bench::play(played_run(name), folder, 0, 3);
+    bench::play(played_run(name), folder, 3, 5);
     CHECK(audit(folder).good());
     CHECK(audit(folder).iterations == 5);
     const ReplayResult replayed = replay(folder);
@@ -105,7 +87,7 @@ TEST_CASE("a run in two processes is audited and plays again as one") {
 
 TEST_CASE("a flipped verdict differs, at its place and with both values") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 2);
+  bench::play(played_run("learning"), folder, 0, 2);
   std::vector<std::string> lines = lines_of(folder.segment(1));
   int tried = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -132,7 +114,7 @@ TEST_CASE("a flipped verdict differs, at its place and with both values") {
 TEST_CASE("whatever value of whatever decision is changed and sealed anew, the audit finds it") {
   for (const char* const name : {"learning", "choosing", "shaping", "faulty"}) {
     const Folder folder;
-    bench::play(named(name), folder, 0, 2);
+    bench::play(played_run(name), folder, 0, 2);
     const std::vector<std::string> lines = lines_of(folder.segment(1));
     int tried = 0, differing = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -164,7 +146,7 @@ TEST_CASE("whatever value of whatever decision is changed and sealed anew, the a
 
 TEST_CASE("a line that is taken out, added or moved breaks the sum of its iteration, and is told by its stretch") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 2);
+  bench::play(played_run("learning"), folder, 0, 2);
   const std::vector<std::string> lines = lines_of(folder.segment(1));
   const auto damaged = [&](std::vector<std::string> changed) {
     write_lines(folder.segment(1), changed);
@@ -187,7 +169,7 @@ TEST_CASE("a line that is taken out, added or moved breaks the sum of its iterat
 
 TEST_CASE("a damaged line is told, and what is around it is audited") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 2);
+  bench::play(played_run("learning"), folder, 0, 2);
   std::vector<std::string> lines = lines_of(folder.segment(1));
   const std::int64_t before = audit(folder).audited;
   const auto found = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("{\"k\":\"ask\""); });
@@ -203,7 +185,7 @@ TEST_CASE("a damaged line is told, and what is around it is audited") {
 
 TEST_CASE("a policy text that is not the one whose hash stands beside it is refused") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 1);
+  bench::play(played_run("learning"), folder, 0, 1);
   std::vector<std::string> lines = lines_of(folder.segment(1));
   Json run = Json::parse(lines.front());
   std::string source = run["policy"]["source"].get<std::string>();
@@ -219,7 +201,7 @@ TEST_CASE("a policy text that is not the one whose hash stands beside it is refu
 
 TEST_CASE("the replay names the value of an input that was changed without a change of the verdict") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 2);
+  bench::play(played_run("learning"), folder, 0, 2);
   std::vector<std::string> lines = lines_of(folder.segment(1));
   const auto found = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("{\"k\":\"same\""); });
   Json record = Json::parse(*found);
@@ -239,7 +221,7 @@ TEST_CASE("the replay names the value of an input that was changed without a cha
 
 TEST_CASE("a journal without its beginning, or without events, says why it cannot be played") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 1);
+  bench::play(played_run("learning"), folder, 0, 1);
   const std::vector<std::string> lines = lines_of(folder.segment(1));
   write_lines(folder.segment(1), {lines.begin() + 1, lines.end()});
   auto headless = replay_run(folder.path());

@@ -15,41 +15,24 @@
 #include "runtime/engine/journal_chain.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/math/checksum.h"
+#include "tests/engine/journal_lines.h"
 #include "tests/engine/played_runs.h"
 
 using namespace allot;
 using namespace allot::engine;
 using bench::Folder;
+using bench::lines_of;
 using bench::PlayedRun;
+using bench::sealed;
+using bench::write_lines;
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
 
-PlayedRun learning() {
-  const std::vector<PlayedRun> runs = bench::played_runs();
-  return *std::find_if(runs.begin(), runs.end(), [](const PlayedRun& run) { return run.name == "learning"; });
-}
+PlayedRun learning() { return bench::played_run("learning"); }
 
 using Lines = std::vector<std::string>;
-
-Lines lines_of(const fs::path& file) {
-  Lines lines;
-  std::istringstream text(bench::read_file(file));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-void write_lines(const fs::path& file, const Lines& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  bench::write_file(file, text);
-}
-
-std::string sealed(Json record) {
-  record.erase("crc");
-  return seal(dump(record));
-}
 
 // The sums as whoever rewrites a journal makes them anew, by their definition and not by LineChain. Gives the sum at the end.
 std::string sum_anew(Lines& lines, std::string before, bool of_the_run_too = true) {

@@ -13,14 +13,10 @@
 using namespace allot;
 using namespace allot::engine;
 using bench::Folder;
+using bench::played_run;
 using bench::PlayedRun;
 
 namespace {
-
-PlayedRun named(const std::string& name) {
-  const std::vector<PlayedRun> runs = bench::played_runs();
-  return *std::find_if(runs.begin(), runs.end(), [&](const PlayedRun& run) { return run.name == name; });
-}
 
 std::vector<RecordRow> rows_of(const Folder& folder, const RowFilter& filter = {}) {
   std::vector<RecordRow> rows;
@@ -35,7 +31,7 @@ std::vector<RecordRow> rows_of(const Folder& folder, const RowFilter& filter = {
 
 TEST_CASE("a filter keeps the rows of which all that it says holds") {
   const Folder folder;
-  bench::play(named("learning"), folder, 0, 4);
+  bench::play(played_run("learning"), folder, 0, 4);
   const std::vector<RecordRow> all = rows_of(folder);
   const auto expect = [&](const RowFilter& filter, const auto& holds) {
     const std::size_t expected = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), holds));
@@ -68,7 +64,7 @@ TEST_CASE("the tail of a journal gives each record once, as soon as its line is 
   JournalTail tail(folder.path() / "journal");
   const auto ignore = [](const nlohmann::ordered_json&) {};
   CHECK_FALSE(tail.poll(ignore));
-  bench::play(named("learning"), folder, 0, 1);
+  bench::play(played_run("learning"), folder, 0, 1);
   int seen = 0;
   const auto count = [&](const nlohmann::ordered_json&) { ++seen; };
   REQUIRE(tail.poll(count));
@@ -82,7 +78,7 @@ TEST_CASE("the tail of a journal gives each record once, as soon as its line is 
   bench::write_file(folder.segment(1), whole + last);
   REQUIRE(tail.poll(count));
   CHECK(seen == lines + 1);
-  bench::play(named("learning"), folder, 1, 2);  // in a segment of its own
+  bench::play(played_run("learning"), folder, 1, 2);  // in a segment of its own
   REQUIRE(tail.poll(count));
   const std::string second = bench::read_file(folder.segment(2));
   CHECK(seen == lines + 1 + static_cast<int>(std::count(second.begin(), second.end(), '\n')));
@@ -122,7 +118,7 @@ on finish of group g {
 
 TEST_CASE("the story of a deferred group tells of its wait and of its taking up") {
   const Folder folder;
-  bench::play(named("choosing"), folder, 0, 4);
+  bench::play(played_run("choosing"), folder, 0, 4);
   int told = 0;
   for (const RecordRow& row : rows_of(folder)) {
     if (row.kind != "take_up") continue;

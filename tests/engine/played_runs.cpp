@@ -1,5 +1,7 @@
 #include "tests/engine/played_runs.h"
 
+#include <algorithm>
+
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -138,6 +140,11 @@ std::vector<PlayedRun> played_runs() {
           {.name = "faulty", .policy = faulty},
           {.name = "timed", .policy = timed, .seconds_an_event = 0.037},
           {.name = "no policy", .policy = ""}};
+}
+
+PlayedRun played_run(const std::string& name) {
+  const std::vector<PlayedRun> runs = played_runs();
+  return *std::find_if(runs.begin(), runs.end(), [&](const PlayedRun& run) { return run.name == name; });
 }
 
 namespace {

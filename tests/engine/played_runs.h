@@ -23,6 +23,8 @@ struct PlayedRun {
 
 // Each of them has another part of the language, of the engine, or of the journal.
 std::vector<PlayedRun> played_runs();
+// The one of this name.
+PlayedRun played_run(const std::string& name);
 
 // Gives what the events go through on their way to the engine.
 using Through = std::function<std::unique_ptr<Engine>(Engine&)>;
