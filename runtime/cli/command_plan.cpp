@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/unicode.h"
-#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/run_folder.h"

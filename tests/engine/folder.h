@@ -32,6 +32,22 @@ class Folder {
   std::filesystem::path path_;
 };
 
+// One that is there from the beginning.
+struct MadeFolder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("allot_made_{}_{}", ::getpid(), ++count);
+  MadeFolder() {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~MadeFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  static inline int count = 0;
+};
+
 inline std::string read_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

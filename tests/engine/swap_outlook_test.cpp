@@ -1,6 +1,4 @@
 // What is told before a swap, against what the swap then does.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -10,22 +8,18 @@
 #include "runtime/engine/settings_record.h"
 #include "runtime/engine/swap_outlook.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
 using bench::Driver;
+using Folder = bench::MadeFolder;
 using bench::prompts;
 using bench::settings;
 using bench::steady;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / fmt::format("allot_outlook_{}", ::getpid());
-  Folder() { fs::remove_all(path); fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
 
 PolicyText text_of(const std::string& text) {
   PolicyText made;

@@ -7,31 +7,23 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/journal.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/folder.h"
 
 namespace allot::engine::swapping {
 
 using bench::Course;
 using bench::Driver;
+using Folder = bench::MadeFolder;
 using bench::prompts;
 using bench::settings;
 using bench::steady;
 namespace fs = std::filesystem;
-
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / fmt::format("allot_swap_{}_{}", ::getpid(), ++count);
-  Folder() { fs::remove_all(path); fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  static inline int count = 0;
-};
 
 inline PolicyText text_of(const std::string& text, const std::string& file = "gate.allot") {
   PolicyText made;
