@@ -224,7 +224,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   text.key("columns");
   put_columns(text, handler, question);
   text.key("states");
-  put_states(text, program, judge.states_read(decision.handler), question);
+  put_states(text, program, judge.policy().states_read(decision.handler), question);
   impl_->write(text);
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/background_thread.h"
+
 namespace allot::engine {
 
 Background::Background() : thread_([this](const std::stop_token& stop) { work(stop); }) {}
@@ -25,6 +27,7 @@ std::optional<Error> Background::wait() {
 }
 
 void Background::work(const std::stop_token& stop) {
+  yield_to_deciding_threads();
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return static_cast<bool>(task_); })) {
     lock.unlock();

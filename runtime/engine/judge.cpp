@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -26,16 +25,7 @@ void JudgeCounts::add(const JudgeCounts& other) {
   hit_faults += other.hit_faults;
 }
 
-std::vector<std::int32_t> states_read(const lang::Handler& handler) {
-  std::set<std::int32_t> states;
-  for (const lang::Node& node : handler.nodes) {
-    if (node.op == lang::Op::State) states.insert(node.index);
-  }
-  return {states.begin(), states.end()};
-}
-
 Judge::Judge(std::shared_ptr<Policy> policy, int version) : policy_(std::move(policy)), version_(version) {
-  for (const lang::Handler& handler : policy_->program().handlers) states_.push_back(engine::states_read(handler));
   warned_before_.assign(policy_->program().warnings.size(), 0);
   reset_counts();
 }

@@ -50,9 +50,6 @@ struct Decision {
 // Which effects of a handler are kept: of a late question none, since it must change nothing.
 enum class Effects { Keep, Discard };
 
-// Indices into Program::states, ascending.
-std::vector<std::int32_t> states_read(const lang::Handler& handler);
-
 class Judge {
  public:
   // `version`: its number in the run, for the journal.
@@ -84,8 +81,6 @@ class Judge {
   const Policy& policy() const { return *policy_; }
   int version() const { return version_; }
   void set_version(int version) { version_ = version; }
-  // States that a handler looks at: the others are no part of its frame.
-  const std::vector<std::int32_t>& states_read(int handler) const { return states_[static_cast<std::size_t>(handler)]; }
   void reset_counts();
   // Messages of `warn` since the last call, one a line of the policy, in order.
   std::vector<std::string> take_warnings();
@@ -99,7 +94,6 @@ class Judge {
 
   std::shared_ptr<Policy> policy_;
   int version_ = 0;
-  std::vector<std::vector<std::int32_t>> states_;  // by handler: the ones it reads
   Question question_;
   Answer answer_;
   JudgeCounts counts_;

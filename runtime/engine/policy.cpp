@@ -1,13 +1,26 @@
 #include "runtime/engine/policy.h"
 
+#include <set>
+
+#include "common/background_thread.h"
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
 
+std::vector<std::int32_t> states_read(const lang::Handler& handler) {
+  std::set<std::int32_t> states;
+  for (const lang::Node& node : handler.nodes) {
+    if (node.op == lang::Op::State) states.insert(node.index);
+  }
+  return {states.begin(), states.end()};
+}
+
 Policy::Policy(std::shared_ptr<const lang::Program> program, std::vector<lang::Cell> parameters,
                std::unique_ptr<compiler::Executable> first)
     : program_(std::move(program)), parameters_(std::move(parameters)), first_(std::move(first)),
-      active_(first_.get()) {}
+      active_(first_.get()) {
+  for (const lang::Handler& handler : program_->handlers) states_read_.push_back(engine::states_read(handler));
+}
 
 Policy::~Policy() {
   if (compiling_.joinable()) compiling_.join();
@@ -16,6 +29,7 @@ Policy::~Policy() {
 void Policy::compile_in_background(Compile compile) {
   is_compiling_ = true;
   compiling_ = std::thread([this, compile = std::move(compile)] {
+    yield_to_deciding_threads();
     auto code = compile(*program_);
     if (code) {
       native_ = std::move(*code);

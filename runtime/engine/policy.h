@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -27,6 +28,9 @@ struct Origin {
   std::map<std::string, std::string> parameters;  // --set name=value
 };
 
+// States that a handler looks at: the others are no part of its frame. Indices into Program::states, ascending.
+std::vector<std::int32_t> states_read(const lang::Handler& handler);
+
 class Policy {
  public:
   using Compile = std::function<Result<std::unique_ptr<compiler::Executable>>(const lang::Program&)>;
@@ -39,6 +43,7 @@ class Policy {
 
   const lang::Program& program() const { return *program_; }
   const std::vector<lang::Cell>& parameters() const { return parameters_; }
+  const std::vector<std::int32_t>& states_read(int handler) const { return states_read_[static_cast<std::size_t>(handler)]; }
   // Null for a policy that was put together in memory.
   const std::shared_ptr<const Origin>& origin() const { return origin_; }
   void set_origin(Origin origin) { origin_ = std::make_shared<const Origin>(std::move(origin)); }
@@ -55,6 +60,7 @@ class Policy {
  private:
   std::shared_ptr<const lang::Program> program_;
   std::vector<lang::Cell> parameters_;
+  std::vector<std::vector<std::int32_t>> states_read_;  // by handler
   std::shared_ptr<const Origin> origin_;
   std::unique_ptr<compiler::Executable> first_;
   std::unique_ptr<compiler::Executable> native_;  // written by the thread before it is published

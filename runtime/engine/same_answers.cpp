@@ -16,7 +16,7 @@ FrameText frame_of(const Judge& judge, int index) {
   frame.ends[1] = text.text().size();
   put_columns(text.begin_next(), handler, question);
   frame.ends[2] = text.text().size();
-  put_states(text.begin_next(), program, judge.states_read(index), question);
+  put_states(text.begin_next(), program, judge.policy().states_read(index), question);
   frame.ends[3] = text.text().size();
   frame.text = text.take();
   return frame;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/background_thread.h"
 #include "runtime/engine/journal.h"
 #include "runtime/math/checksum.h"
 
@@ -92,6 +93,7 @@ SwapDesk::~SwapDesk() {
 }
 
 void SwapDesk::work(const std::stop_token& stop) {
+  yield_to_deciding_threads();
   auto next_beat = std::chrono::steady_clock::now();
   while (!stop.stop_requested()) {
     if (std::chrono::steady_clock::now() >= next_beat) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/background_thread.h"
 #include "tests/engine/swap_bench.h"
 
 namespace allot::engine::bench {
@@ -79,18 +80,19 @@ Measured under_load(const std::vector<std::shared_ptr<Policy>>& cached, double r
     });
   }
   Measured measured;
-  while (seconds_since(begin) < wanted) {
-    if (rate > 0) {
+  std::thread swapping([&] {
+    yield_to_deciding_threads();  // as the desk's threads do
+    while (rate > 0 && seconds_since(begin) < wanted) {
       SwapRequest request;
       request.policy = cached[static_cast<std::size_t>(measured.swaps + 1) % cached.size()];
       const SwapReport report = engine->swap(request);
       if (report.outcome != SwapOutcome::Active) fail("a cached program was refused: " + report.reason);
       ++measured.swaps;
       std::this_thread::sleep_until(begin + seconds(static_cast<double>(measured.swaps) / rate));
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-  }
+  });
+  std::this_thread::sleep_until(begin + seconds(wanted));
+  swapping.join();
   measured.seconds = seconds_since(begin);
   stop = true;
   for (std::thread& worker : workers) worker.join();
