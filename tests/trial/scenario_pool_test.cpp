@@ -1,4 +1,4 @@
-// Scenarios over a pool: epochs, evicted prompts and categories. Expectations follow from the policies at hand, by hand.
+// Scenarios over a pool: epochs, evicted prompts, categories. Expectations follow from the policies at hand, by hand.
 #include "files.h"
 
 using allot::trial::test::passes;
