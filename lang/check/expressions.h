@@ -128,6 +128,9 @@ class Expressions {
   // vectors.cpp
   std::optional<Type> common_shape(const std::vector<NodeId>& operands, Span span);
   NodeId lift(std::vector<NodeId> operands, Span span, const Body& body, Guard guard = Guard::Elements);
+  NodeId aligned(const std::vector<NodeId>& operands, NodeId source, Scope scope, Span span);
+  NodeId assumed(NodeId element, Span span, std::vector<NodeId>& tests, std::vector<std::int32_t>& owned);
+  NodeId unless_any(const std::vector<NodeId>& tests, NodeId result, Span span);
   NodeId repeatable(NodeId vector, std::vector<std::int32_t>& owned);
   NodeId in_scope(NodeId body, std::vector<std::int32_t> owned, Span span);
   NodeId to_reals(NodeId node);
