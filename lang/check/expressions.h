@@ -128,6 +128,9 @@ class Expressions {
   // vectors.cpp
   std::optional<Type> common_shape(const std::vector<NodeId>& operands, Span span);
   NodeId lift(std::vector<NodeId> operands, Span span, const Body& body, Guard guard = Guard::Elements);
+  NodeId aligned(const std::vector<NodeId>& operands, NodeId source, Scope scope, Span span);
+  NodeId assumed(NodeId element, Span span, std::vector<NodeId>& tests, std::vector<std::int32_t>& owned);
+  NodeId unless_any(const std::vector<NodeId>& tests, NodeId result, Span span);
   NodeId repeatable(NodeId vector, std::vector<std::int32_t>& owned);
   NodeId in_scope(NodeId body, std::vector<std::int32_t> owned, Span span);
   NodeId to_reals(NodeId node);
@@ -153,13 +156,24 @@ class Expressions {
 
   // calls.cpp
   NodeId call(tree::ExprId id);
+  NodeId reduce_one(Reduction reduction, tree::ExprId id);
+  NodeId unknown_function(tree::ExprId id);
   NodeId builtin(int index, tree::ExprId id);
   NodeId extremes(int index, tree::ExprId id);  // min and max of three or more
-  bool vector_argument(const Argument& argument, NodeId node, tree::ExprId id, const std::string& role);
-  bool meet(const Builtin& row, const std::vector<Type>& vectors, Span span);
-  NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
   std::optional<std::vector<tree::ExprId>> arrange(const tree::Expr& call, const std::vector<std::string>& names,
                                                    const std::vector<char>& optional);
+
+  // table_calls.cpp
+  struct Taken;
+  NodeId apply(int index, std::vector<NodeId> nodes, const std::vector<tree::ExprId>& ids, Span span);
+  bool take(const Builtin& row, std::size_t i, std::vector<NodeId>& nodes, const std::vector<tree::ExprId>& ids,
+            Taken& taken);
+  bool take_vector(const Argument& argument, NodeId& node, tree::ExprId id, const std::string& role, Taken& taken);
+  bool take_number(std::size_t i, std::vector<NodeId>& nodes, const std::vector<tree::ExprId>& ids,
+                   const std::string& role, Taken& taken);
+  bool vector_argument(const Argument& argument, NodeId node, tree::ExprId id, const std::string& role);
+  bool meet(const Builtin& row, const std::vector<Type>& vectors, Span span);
+  Type result_type(const Builtin& row, const Taken& taken, const std::vector<NodeId>& nodes) const;
 
   // inline.cpp
   NodeId inline_function(int index, tree::ExprId id);

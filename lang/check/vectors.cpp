@@ -63,6 +63,48 @@ NodeId Expressions::in_scope(NodeId body, std::vector<std::int32_t> owned, Span 
   return builder_.add(std::move(node));
 }
 
+// What is walked: `source`, which has to be as long as every other list that is read at its position.
+NodeId Expressions::aligned(const std::vector<NodeId>& operands, NodeId source, Scope scope, Span span) {
+  NodeId walked = source;
+  for (const NodeId operand : operands) {
+    const bool other = type(operand).vector() && operand != source && builder_[operand].op == Op::Let &&
+                       (source == -1 || builder_[operand].index != builder_[source].index);
+    // A list may have any length; what runs over rollouts or groups has theirs.
+    const bool sure = type(operand).rows > 0 && type(operand).rows == (source == -1 ? 0 : type(source).rows);
+    if (other && source != -1 && scope == Scope::List && !sure) {
+      walked = builder_.make(Op::Align, type(walked), span, {walked, builder_.copy(operand)});
+    }
+  }
+  return walked;
+}
+
+// An element to compute with as if it were defined; whether it is not comes to `tests`.
+NodeId Expressions::assumed(NodeId element, Span span, std::vector<NodeId>& tests, std::vector<std::int32_t>& owned) {
+  NodeId tested = element;
+  if (builder_.leaf(element)) {
+    tested = builder_.copy(element);
+  } else {
+    const Type given = type(element);
+    const int let = builder_.let("", element);
+    owned.push_back(let);
+    tested = builder_.make(Op::Let, given, span, {}, let);
+    element = builder_.make(Op::Let, given, span, {}, let);
+  }
+  tests.push_back(builder_.make(Op::IsUndefined, plain(Base::Bool), span, {tested}));
+  return builder_.make(Op::Assume, defined(type(element)), span, {element});
+}
+
+// The result, or undefined where one of the tests holds.
+NodeId Expressions::unless_any(const std::vector<NodeId>& tests, NodeId result, Span span) {
+  if (tests.empty()) return result;
+  NodeId test = tests[0];
+  for (std::size_t i = 1; i < tests.size(); ++i) {
+    test = builder_.make(Op::Or, plain(Base::Bool), span, {test, tests[i]});
+  }
+  const Type maybe = optional(type(result));
+  return builder_.make(Op::If, maybe, span, {test, builder_.constant(Cell::undefined(), maybe, span), result});
+}
+
 // Applies `body` to single values. Where an operand is a vector it becomes a Map over it; an element that is undefined
 // gives an undefined element (Guard::Elements), unless `body` itself looks at that (Guard::None).
 NodeId Expressions::lift(std::vector<NodeId> operands, Span span, const Body& body, Guard guard) {
@@ -79,17 +121,7 @@ NodeId Expressions::lift(std::vector<NodeId> operands, Span span, const Body& bo
     const bool column = builder_[operand].op == Op::Column && !type(operand).matrix();
     if (source == -1 && !column) source = operand;
   }
-  NodeId walked = source;
-  for (const NodeId operand : operands) {
-    const bool other = type(operand).vector() && operand != source && builder_[operand].op == Op::Let &&
-                       (source == -1 || builder_[operand].index != builder_[source].index);
-    // A list may have any length; what runs over rollouts or groups has theirs.
-    const bool sure = type(operand).rows > 0 && type(operand).rows == (source == -1 ? 0 : type(source).rows);
-    if (other && source != -1 && shape->scope == Scope::List && !sure) {
-      walked = builder_.make(Op::Align, type(walked), span, {walked, builder_.copy(operand)});
-    }
-  }
-  const int loop = builder_.loop(shape->scope, walked);
+  const int loop = builder_.loop(shape->scope, aligned(operands, source, shape->scope, span));
   std::vector<NodeId> elements;
   std::vector<NodeId> tests;
   std::vector<std::int32_t> owned;
@@ -98,36 +130,14 @@ NodeId Expressions::lift(std::vector<NodeId> operands, Span span, const Body& bo
       elements.push_back(operand);
       continue;
     }
-    NodeId element = builder_.element(operand, loop, source);
+    const NodeId element = builder_.element(operand, loop, source);
     if (element == poison) return poison;
-    if (!type(element).optional || guard == Guard::None) {
-      elements.push_back(element);
-      continue;
-    }
-    NodeId tested = element;
-    if (builder_.leaf(element)) {
-      tested = builder_.copy(element);
-    } else {
-      const Type given = type(element);
-      const int let = builder_.let("", element);
-      owned.push_back(let);
-      tested = builder_.make(Op::Let, given, span, {}, let);
-      element = builder_.make(Op::Let, given, span, {}, let);
-    }
-    tests.push_back(builder_.make(Op::IsUndefined, plain(Base::Bool), span, {tested}));
-    elements.push_back(builder_.make(Op::Assume, defined(type(element)), span, {element}));
+    const bool guarded = type(element).optional && guard == Guard::Elements;
+    elements.push_back(guarded ? assumed(element, span, tests, owned) : element);
   }
   NodeId result = body(elements);
   if (result == poison) return poison;
-  if (!tests.empty()) {
-    NodeId test = tests[0];
-    for (std::size_t i = 1; i < tests.size(); ++i) {
-      test = builder_.make(Op::Or, plain(Base::Bool), span, {test, tests[i]});
-    }
-    const Type maybe = optional(type(result));
-    result = builder_.make(Op::If, maybe, span, {test, builder_.constant(Cell::undefined(), maybe, span), result});
-  }
-  result = in_scope(result, std::move(owned), span);
+  result = in_scope(unless_any(tests, result, span), std::move(owned), span);
   if (result == poison) return poison;
   const NodeId map = builder_.make(Op::Map, shaped(type(result), *shape), span, {result}, -1, loop);
   return in_scope(map, std::move(shared), span);

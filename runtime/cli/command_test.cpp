@@ -38,6 +38,16 @@ struct Counts {
   std::size_t never_fired = 0;
   std::size_t mutants = 0;
   std::size_t survivors = 0;
+
+  Counts& operator+=(const Counts& more) {
+    passed += more.passed;
+    failed += more.failed;
+    rules += more.rules;
+    never_fired += more.never_fired;
+    mutants += more.mutants;
+    survivors += more.survivors;
+    return *this;
+  }
 };
 
 Json to_json(const trial::TestReport& report) {
@@ -116,6 +126,24 @@ Counts run_tests(const PolicyFile& file, const TestOptions& options, Json& docum
   return counts;
 }
 
+// What all the tests together come to; says so where they come to nothing.
+Exit exit_of(const TestOptions& options, const Counts& total) {
+  if (total.failed > 0 || total.never_fired > 0) return Exit::Failed;
+  if (per_cent(total.survivors, total.mutants) > options.most_survivors) return Exit::Failed;
+  if (total.passed == 0) {
+    complain({options.filter.empty() ? "there is no test in these policies"
+                                     : fmt::format("there is no test whose title contains '{}'", options.filter),
+              options.filter.empty() ? "a policy's tests stand in its file: test \"…\" { given …; expect … }" : ""});
+    return Exit::Misuse;
+  }
+  if (options.mutate && total.mutants == 0) {
+    complain({"nothing in these policies could be changed, so nothing is known of their tests",
+              "--mutate changes what stands in the file itself, not what it imports"});
+    return Exit::Misuse;
+  }
+  return Exit::Good;
+}
+
 Exit test(const TestOptions& options) {
   const auto files = find_policies(options.files);
   if (!files) return complain(files.error()), Exit::Misuse;
@@ -133,32 +161,11 @@ Exit test(const TestOptions& options) {
     show_diagnostics(*file);
     Json document = {{"file", file->source->name()},
                      {"diagnostics", Json::parse(lang::render_json(file->diagnostics, *file->source))}};
-    if (file->program) {
-      const Counts counts = run_tests(*file, options, document);
-      total.passed += counts.passed;
-      total.failed += counts.failed;
-      total.rules += counts.rules;
-      total.never_fired += counts.never_fired;
-      total.mutants += counts.mutants;
-      total.survivors += counts.survivors;
-    }
+    if (file->program) total += run_tests(*file, options, document);
     if (!file->program && exit == Exit::Good) exit = Exit::Failed;
     all.push_back(std::move(document));
   }
-  if (exit == Exit::Good && total.failed > 0) exit = Exit::Failed;
-  if (exit == Exit::Good && total.never_fired > 0) exit = Exit::Failed;
-  if (exit == Exit::Good && per_cent(total.survivors, total.mutants) > options.most_survivors) exit = Exit::Failed;
-  if (exit == Exit::Good && total.passed == 0) {
-    complain({options.filter.empty() ? "there is no test in these policies"
-                                     : fmt::format("there is no test whose title contains '{}'", options.filter),
-              options.filter.empty() ? "a policy's tests stand in its file: test \"…\" { given …; expect … }" : ""});
-    exit = Exit::Misuse;
-  }
-  if (exit == Exit::Good && options.mutate && total.mutants == 0) {
-    complain({"nothing in these policies could be changed, so nothing is known of their tests",
-              "--mutate changes what stands in the file itself, not what it imports"});
-    exit = Exit::Misuse;
-  }
+  if (exit == Exit::Good) exit = exit_of(options, total);
   if (options.json) {
     fmt::print("{}\n", all.dump(2));
   } else if (total.passed + total.failed > 0) {

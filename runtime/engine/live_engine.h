@@ -231,6 +231,9 @@ class LiveEngine final : public Engine {
   void accept(int ticket);
   void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
+  std::optional<Error> changed_meanwhile(const SwapRequest& request, const PreparedSwap& prepared) const;
+  void wait_for_barrier(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
+  void begin_canary(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   std::optional<Error> take_memory(const PreparedSwap& prepared, SwapReport& report);
   void take_waiting_swap();

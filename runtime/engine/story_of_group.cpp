@@ -107,70 +107,96 @@ std::tuple<int, int, int> place_of(const Json& opened) {
   return {opened.at("it").get<int>(), opened.at("slot").get<int>(), opened.at("round").get<int>()};
 }
 
+Json plain(const Json& record) {
+  Json json = record;
+  json.erase("crc");
+  return json;
+}
+
+// Collects what the records of a run say of one group.
+class GroupStory {
+ public:
+  explicit GroupStory(int group) : group_(group) { json_["group"] = group; }
+
+  void answer(const Answered& answered, const RecordedPolicy& policy) {
+    if (answered.group != group_) return;
+    told_.push_back({answered.iteration, stage_, answered.turn, answer_paragraph(answered, policy),
+                     answer_json(answered, policy)});
+  }
+
+  void other(const Json& record) {
+    const std::string kind = record.at("k").get<std::string>();
+    const bool event = kind != "evict" && !event_words(record).empty();
+    if (event && record.value("g", -1) == group_) befall(record, kind);
+    if (kind != "open" && kind != "close") return;
+    last_group_ = std::max(last_group_, record.at("g").get<int>());
+    if (kind == "open" && found_ && place_of(record) == refill_) {
+      closed_ += fmt::format("slot {} was filled again by group {}, prompt {}\n", std::get<1>(refill_),
+                             record.at("g").get<int>(), lang::shown_in_line(record.at("prompt").get<std::string>()));
+      json_["refilled_by"] = record.at("g");
+    }
+    if (record.at("g") != group_) return;
+    if (kind == "open") {
+      refill_ = place_of(record);
+      ++std::get<2>(refill_);
+    }
+    found_ = true;
+    json_[kind] = plain(record);
+    (kind == "open" ? opened_ : closed_) = kind == "open" ? open_line(record) : close_lines(record);
+  }
+
+  bool found() const { return found_; }
+  int last_group() const { return last_group_; }  // of the whole run; -1: none was opened
+
+  std::string tell(StoryFormat format, const JournalProblems& problems) && {
+    // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
+    std::stable_sort(told_.begin(), told_.end(), [](const Told& a, const Told& b) {
+      return std::tuple(a.iteration, a.stage, a.order) < std::tuple(b.iteration, b.stage, b.order);
+    });
+    std::string decisions;
+    json_["decisions"] = Json::array();
+    for (Told& each : told_) {
+      decisions += each.words;
+      json_["decisions"].push_back(std::move(each.json));
+    }
+    if (format == StoryFormat::Json) return json_.dump() + "\n";
+    if (decisions.empty()) decisions = "the policy was not asked about this group\n";
+    return opened_ + decisions + closed_ + tell_problems(problems);
+  }
+
+ private:
+  void befall(const Json& record, const std::string& kind) {
+    const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();
+    stage_ += kind == "take_up";
+    const int iteration = record.at("it").get<int>();
+    told_.push_back({iteration, stage_, order, fmt::format("iteration {}: {}\n", iteration, event_words(record)),
+                     plain(record)});
+  }
+
+  int group_;
+  std::string opened_, closed_;
+  std::vector<Told> told_;
+  Json json_;
+  std::tuple<int, int, int> refill_{-1, -1, -1};  // iteration, slot and round of the group that would come after it
+  bool found_ = false;
+  int last_group_ = -1;
+  int stage_ = 0;
+};
+
 }  // namespace
 
 Result<std::string> tell_group(const std::filesystem::path& run_folder, int group, StoryFormat format) {
-  std::string opened, closed;
-  std::vector<Told> told;
-  Json json = {{"group", group}};
-  std::tuple<int, int, int> refill{-1, -1, -1};  // iteration, slot and round of the group that would come after it
-  bool found = false;
-  int last_group = -1;
-  int stage = 0;
-  const auto answer = [&](const Answered& answered, const RecordedPolicy& policy) {
-    if (answered.group != group) return;
-    told.push_back({answered.iteration, stage, answered.turn, answer_paragraph(answered, policy), answer_json(answered, policy)});
-  };
-  const auto other = [&](const Json& record) {
-    const std::string kind = record.at("k").get<std::string>();
-    const bool event = kind != "evict" && !event_words(record).empty();
-    if (event && record.value("g", -1) == group) {
-      Json plain = record;
-      plain.erase("crc");
-      const int order = kind == "take_up" ? -1 : std::numeric_limits<int>::max();
-      stage += kind == "take_up";
-      told.push_back({record.at("it").get<int>(), stage, order,
-                      fmt::format("iteration {}: {}\n", record.at("it").get<int>(), event_words(record)), std::move(plain)});
-    }
-    if (kind != "open" && kind != "close") return;
-    last_group = std::max(last_group, record.at("g").get<int>());
-    if (kind == "open" && found && place_of(record) == refill) {
-      closed += fmt::format("slot {} was filled again by group {}, prompt {}\n", std::get<1>(refill),
-                            record.at("g").get<int>(), lang::shown_in_line(record.at("prompt").get<std::string>()));
-      json["refilled_by"] = record.at("g");
-    }
-    if (record.at("g") != group) return;
-    if (kind == "open") {
-      refill = place_of(record);
-      ++std::get<2>(refill);
-    }
-    found = true;
-    Json plain = record;
-    plain.erase("crc");
-    json[kind] = std::move(plain);
-    (kind == "open" ? opened : closed) = kind == "open" ? open_line(record) : close_lines(record);
-  };
-  RecordReader reader(answer, other);
+  GroupStory story(group);
+  RecordReader reader([&](const Answered& answered, const RecordedPolicy& policy) { story.answer(answered, policy); },
+                      [&](const Json& record) { story.other(record); });
   auto problems = read_records(run_folder, reader);
   if (!problems) return problems.error();
-  if (!found) {
+  if (!story.found()) {
     return Error{fmt::format("The journal of {} tells of no group {}.", run_folder.string(), group),
-                 last_group >= 0 ? fmt::format("its groups go up to {}", last_group)
-                                 : "no group was closed in this run"};
+                 story.last_group() >= 0 ? fmt::format("its groups go up to {}", story.last_group())
+                                         : "no group was closed in this run"};
   }
-  // Answers that changed nothing are packed and come at the end of an iteration: back to their places.
-  std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
-    return std::tuple(a.iteration, a.stage, a.order) < std::tuple(b.iteration, b.stage, b.order);
-  });
-  std::string decisions;
-  json["decisions"] = Json::array();
-  for (Told& each : told) {
-    decisions += each.words;
-    json["decisions"].push_back(std::move(each.json));
-  }
-  if (format == StoryFormat::Json) return json.dump() + "\n";
-  if (decisions.empty()) decisions = "the policy was not asked about this group\n";
-  return opened + decisions + closed + tell_problems(*problems);
+  return std::move(story).tell(format, *problems);
 }
 
 }  // namespace allot::engine

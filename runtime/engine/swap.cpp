@@ -22,6 +22,15 @@ constexpr std::chrono::microseconds patience{200};  // an event takes one or a f
 
 std::string short_hash(const std::string& hash) { return hash.substr(0, 12); }
 
+// The same text with the same parameters.
+bool same_policy(const Version& a, const Version& b) {
+  const auto overrides = [](const Version& version) {
+    const auto& origin = version.policy->origin();
+    return origin != nullptr ? origin->parameters : std::map<std::string, std::string>();
+  };
+  return a.hash() == b.hash() && overrides(a) == overrides(b);
+}
+
 }  // namespace
 
 std::string_view name(SwapOutcome outcome) {
@@ -191,49 +200,60 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   }
   const Version& next = *prepared.version;
   if (auto error = may_exchange(request, next)) return refuse(*error);
-  if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
-    return refuse({"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"});
-  }
-  if (request.back && swaps_.canary) {
-    return refuse({"A canary came meanwhile.", "a rollback takes back what came last: ask again where that is wanted"});
-  }
-  const auto overrides = [](const Version& version) {
-    return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
-  };
-  const bool same = next.hash() == swaps_.current->hash() && overrides(next) == overrides(*swaps_.current);
-  if (same && !request.back && !swaps_.canary) {
+  if (auto error = changed_meanwhile(request, prepared)) return refuse(*error);
+  if (same_policy(next, *swaps_.current) && !request.back && !swaps_.canary) {
     accept(report.ticket);
     report.version = swaps_.current->number;
     report.outcome = SwapOutcome::Unchanged;
     return report;
   }
-  const bool waits = in_iteration_ && (prepared.then || !same_frame(*swaps_.current, next));
-  if (waits) {
-    accept(report.ticket);
-    report.outcome = SwapOutcome::Waiting;
-    const std::string why = prepared.then ? "the state changes with it" : frame_difference(*swaps_.current, next);
-    report.reason = fmt::format("it takes over at the end of iteration {}: {}", iteration_, why);
-    swaps_.waiting = {request, std::move(prepared), report};
+  if (in_iteration_ && (prepared.then || !same_frame(*swaps_.current, next))) {
+    wait_for_barrier(request, prepared, report);
     return report;
   }
   if (request.canary > 0) {
-    accept(report.ticket);
-    prepared.version->become(swaps_.next_number++);
-    report.version = report.change = next.number;
-    remember(request.id);
-    audit_.version(report.iteration, next.number, prepared.record);
-    swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
-    swaps_.share = request.canary;
-    leave_canary(std::move(prepared.version), report);
-    report.outcome = SwapOutcome::Canary;
-    report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
-                                swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
+    begin_canary(request, prepared, report);
     return report;
   }
   if (auto error = take_over(request, prepared, report)) return refuse(*error);
   accept(report.ticket);
   report.outcome = SwapOutcome::Active;
   return report;
+}
+
+// A rollback undoes what was there when it was asked for, and nothing else.
+std::optional<Error> LiveEngine::changed_meanwhile(const SwapRequest& request, const PreparedSwap& prepared) const {
+  if (prepared.back_to >= 0 && (swaps_.before.empty() || swaps_.before.back().number != prepared.back_to)) {
+    return Error{"The policy was swapped meanwhile.", "look at what is active (`allot log RUN`), and ask again"};
+  }
+  if (request.back && swaps_.canary) {
+    return Error{"A canary came meanwhile.", "a rollback takes back what came last: ask again where that is wanted"};
+  }
+  return std::nullopt;
+}
+
+void LiveEngine::wait_for_barrier(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
+  accept(report.ticket);
+  report.outcome = SwapOutcome::Waiting;
+  const std::string why =
+      prepared.then ? "the state changes with it" : frame_difference(*swaps_.current, *prepared.version);
+  report.reason = fmt::format("it takes over at the end of iteration {}: {}", iteration_, why);
+  swaps_.waiting = {request, std::move(prepared), report};
+}
+
+void LiveEngine::begin_canary(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
+  const Version& next = *prepared.version;
+  accept(report.ticket);
+  prepared.version->become(swaps_.next_number++);
+  report.version = report.change = next.number;
+  remember(request.id);
+  audit_.version(report.iteration, next.number, prepared.record);
+  swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
+  swaps_.share = request.canary;
+  leave_canary(std::move(prepared.version), report);
+  report.outcome = SwapOutcome::Canary;
+  report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
+                              swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
 }
 
 std::string LiveEngine::withdraw_canary(SwapReport& report) {
@@ -244,7 +264,6 @@ std::string LiveEngine::withdraw_canary(SwapReport& report) {
   return told;
 }
 
-// The request is carried out, or waits: another that waited goes.
 void LiveEngine::remember(const std::string& request) {
   if (request.empty()) return;
   if (swaps_.carried_out.size() >= Swaps::most_remembered) swaps_.carried_out.erase(swaps_.carried_out.begin());
@@ -256,6 +275,7 @@ bool LiveEngine::carried_out(const std::string& request) const {
   return std::find(swaps_.carried_out.begin(), swaps_.carried_out.end(), request) != swaps_.carried_out.end();
 }
 
+// The request is carried out, or waits: another that waited goes.
 void LiveEngine::accept(int ticket) {
   swaps_.accepted = ticket;
   if (!swaps_.waiting) return;

@@ -1,5 +1,6 @@
 // What a test asks a handler of a pool, a batch, a rollout or a micro-batch: the facts of a record as the frame of one
-// question. Facts that the record leaves out are alive, unscored, zero, or undefined where they may be.
+// question. Facts that the record leaves out are alive, unscored, zero, or undefined where they may be. Of a group:
+// asked_group.h.
 #pragma once
 
 #include <array>

@@ -14,9 +14,10 @@
 #include "runtime/engine/question.h"
 #include "runtime/trial/answers.h"
 #include "runtime/trial/asked.h"
+#include "runtime/trial/asked_group.h"
 #include "runtime/trial/condition.h"
-#include "runtime/trial/consistent.h"
 #include "runtime/trial/expected.h"
+#include "runtime/trial/handler_of.h"
 #include "runtime/trial/record.h"
 #include "runtime/trial/scenario.h"
 
@@ -135,7 +136,7 @@ class Trial {
     const auto point = point_named(expect.point);
     if (!point) return Error{"`" + expect.point + "` cannot be asked in a test.", ""};
     const int number = *point == Point::Turn ? record->second.turn : std::max(1, wave_of(record->second));
-    const int handler = handler_of(*point, record->second, number);
+    const int handler = handler_of(program_, parameters_, *point, record->second, number);
     if (handler == engine::no_handler) {
       return Error{fmt::format("no handler of `{}` answers here{}", expect.point,
                                *point == Point::Turn ? fmt::format(" (turn is {})", number) : ""), ""};
@@ -158,63 +159,16 @@ class Trial {
     return std::nullopt;
   }
 
-  static std::optional<Point> point_named(const std::string& name) {
-    for (int i = 0; i < static_cast<int>(Point::Eval); ++i) {
-      if (lang::name(static_cast<Point>(i)) == name) return static_cast<Point>(i);
-    }
-    return std::nullopt;
-  }
-
-  static bool about(const lang::Handler& handler, const std::string& kind) {
-    using lang::Subject;
-    switch (handler.subject) {
-      case Subject::Group: return kind == "group";
-      case Subject::Batch: return kind == "batch";
-      case Subject::Pool: return kind == "pool";
-      case Subject::Rollout: return kind == "rollout";
-      case Subject::MicroBatch: return kind == "micro_batch";
-      case Subject::Token: return kind == "token";
-      default: return false;
-    }
-  }
-
-  // The most specific handler of the point that is asked about such a record.
-  int handler_of(Point point, const Record& record, int number) const {
-    if (record.is_group()) {
-      const int found = engine::Points(program_, parameters_).find(point, number);
-      const bool fits = found != engine::no_handler && about(program_.handlers[static_cast<std::size_t>(found)], "group");
-      if (fits) return found;
-    }
-    int general = engine::no_handler;
-    for (std::size_t i = 0; i < program_.handlers.size(); ++i) {
-      const lang::Handler& handler = program_.handlers[i];
-      if (handler.point != point || !about(handler, record.kind)) continue;
-      const bool numbered = handler.number && !handler.every;
-      if (numbered && lang::value(*handler.number, parameters_) == wave_given(record)) return static_cast<int>(i);
-      if (!numbered) general = static_cast<int>(i);
-    }
-    return general;
-  }
-
-  // `wave: N` of a batch's record, 1 where it is left out.
-  static std::int64_t wave_given(const Record& record) {
-    const auto wave = record.fields.find("wave");
-    if (wave == record.fields.end()) return 1;
-    const Value& value = wave->second;
-    return value.kind == Value::Kind::List && !value.items.empty() ? value.items.front().integer : value.integer;
-  }
-
-  static int wave_of(const Record& record) { return record.is_group() ? record.group->log.wave : 0; }
-
   // The answer of the evaluator; with native code, of both, which must not differ in a bit.
   Result<Verdict> ask(const lang::Program& program, const Executables& executables, int index, const Record& record,
                       std::string& trace) {
     const lang::Handler& handler = program.handlers[static_cast<std::size_t>(index)];
     if (auto error = missing_input(program, handler)) return *error;
     if (!record.is_group() && about(handler, record.kind)) return ask_asked(program, executables, index, record, trace);
-    std::vector<std::string> prompts;
+    const TestedPolicy tested{program_, parameters_, given_states_, ledger_, *executables_.evaluator, store_};
     Question question;
-    if (auto error = fill(question, program, handler, record, prompts)) return *error;
+    if (auto error = fill(question, tested, program, handler, record)) return *error;
+    const std::vector<std::string> prompts{record.group->log.prompt};
     Answer answer;
     answer.prepare(program, handler);
     executables.evaluator->decide(index, question.frame(), answer.outcome);
@@ -225,7 +179,7 @@ class Trial {
       Answer other;
       other.prepare(program, handler);
       Question again;
-      (void)fill(again, program, handler, record, prompts);
+      (void)fill(again, tested, program, handler, record);
       executables.native->decide(index, again.frame(), other.outcome);
       if (auto error = differ(program, handler, answer, verdict, other, prompts)) return *error;
     }
@@ -269,94 +223,6 @@ class Trial {
     }
     if (auto error = fault(program, handler, answer, is_condition(program))) return *error;
     return verdict;
-  }
-
-  std::optional<Error> fill(Question& question, const lang::Program& program, const lang::Handler& handler,
-                            const Record& record, std::vector<std::string>& prompts) {
-    engine::RunFacts run{&program, &parameters_, &ledger_, 0, 8, 0};
-    if (handler.subject == lang::Subject::Group && record.is_group()) {
-      engine::LiveGroup& group = *record.group;
-      prompts = {group.log.prompt};
-      for (const auto& [state, value] : given_states_) {
-        if (static_cast<std::int64_t>(value.size()) != program_.states[state].type.cells()) {
-          return Error{"`" + program_.states[state].name + "` is given for several prompts; a group has one.", ""};
-        }
-        write_state(group, state, value);
-      }
-      if (auto error = score_hits(group, run)) return error;
-      const engine::RunFacts of_policy{&program_, &parameters_, &ledger_, 0, 8, 0};
-      if (auto met = consistent(record, of_policy); !met) return met.error();
-      question.fill(handler, group.facts(record.turn), run, store_, group.state);
-    } else {
-      return Error{"The record is of another kind than `on " + handler.text + "` asks about.", ""};
-    }
-    // A test happens in the first epoch, and its one group is of the one category there is.
-    question.replace(handler, lang::Fact::Epoch, Cell::of(std::int64_t{0}));
-    question.replace(handler, lang::Fact::GroupCategory, Cell::of(std::int64_t{0}));
-    // … and at least one wave is over where a group's rollouts have ended.
-    const bool waved = handler.point == Point::Wave || handler.point == Point::Finish || handler.point == Point::Resume;
-    if (waved && !is_condition(program)) question.replace(handler, lang::Fact::Wave, Cell::of(std::int64_t{std::max(1, wave_of(record))}));
-    for (const auto& [fact, value] : record.facts) {
-      if (fact == lang::Fact::GroupCategory) continue;
-      question.replace(handler, fact, value.cell(lang::row(fact).type.base));
-    }
-    replace_turns(question, handler, record);
-    if (const auto rows = record.fields.find("embeddings"); rows != record.fields.end()) {
-      const auto width = static_cast<std::int64_t>(rows->second.items.front().items.size());
-      question.replace_matrix(handler, lang::Fact::Embeddings, rows->second.cells(lang::Base::Real), width);
-    }
-    for (const char* const name : {"advantages", "classes"}) {
-      const auto list = record.fields.find(name);
-      if (!record.is_group() || list == record.fields.end()) continue;
-      const lang::FactRow& row = *lang::find_fact(lang::Subject::Group, name);
-      std::vector<Cell> cells;
-      for (const Value& item : list->second.items) cells.push_back(item.cell(row.type.base));
-      question.replace_column(handler, lang::element_of(row.fact), cells);
-    }
-    return std::nullopt;
-  }
-
-  // Lists with an entry a turn of the group; what is left out is undefined, or 0.
-  static void replace_turns(Question& question, const lang::Handler& handler, const Record& record) {
-    std::size_t turns = 0;
-    const auto given = [&](const lang::ReadKey& key) { return record.fields.find(std::string(lang::row(key.fact).name)); };
-    for (const char* const name : {"turn_samples", "turn_rewards", "turn_states"}) {
-      const auto list = record.fields.find(name);
-      if (list != record.fields.end()) turns = list->second.items.size();
-    }
-    if (turns == 0) return;
-    for (const lang::ReadKey& key : handler.columns) {
-      if (key.scope != lang::Scope::AllTurns) continue;
-      std::vector<Cell> cells(turns, key.type.optional ? Cell::undefined() : Cell::of(std::int64_t{0}));
-      const auto list = given(key);
-      for (std::size_t i = 0; list != record.fields.end() && i < turns; ++i) cells[i] = list->second.items[i].cell(key.type.base);
-      question.replace_turns(handler, key.fact, std::move(cells));
-    }
-  }
-
-  void write_state(engine::LiveGroup& group, std::size_t state, const std::vector<Cell>& value) {
-    switch (program_.states[state].scope) {
-      case lang::StateScope::Group: group.state[state] = value; break;
-      case lang::StateScope::Prompt: store_.write_prompt(group.log.prompt, state, value); break;
-      case lang::StateScope::Run: store_.write_run(state, value); break;
-      case lang::StateScope::Category: store_.write_category(group.log.category, state, value); break;
-    }
-  }
-
-  std::optional<Error> score_hits(engine::LiveGroup& group, const engine::RunFacts& run) {
-    if (!program_.hit) return std::nullopt;
-    for (std::size_t sample = 0; sample < group.log.rollouts.size(); ++sample) {
-      engine::RolloutLog& rollout = group.log.rollouts[sample];
-      if (!rollout.scored()) continue;
-      Question question;
-      question.fill_hit(*program_.hit, group.facts(0), static_cast<int>(sample), run);
-      const Cell hit = executables_.evaluator->hit(question.frame());
-      if (!hit.defined) {
-        return Error{fmt::format("{}: the `hit` condition faults for rollout {}", engine::place_of(program_, program_.hit->span), sample), ""};
-      }
-      rollout.hit = hit.truth();
-    }
-    return std::nullopt;
   }
 
   // The handler of a condition stands in no file: its places say nothing to people.

@@ -1,4 +1,5 @@
-// Scenarios: the engine over time. What they expect follows from the rules of the policies at hand, by hand.
+// Scenarios: the engine over time. What they expect follows from the rules of the policies at hand, by hand. Pools,
+// deferred groups, and what is given and looked at: scenario_*_test.cpp.
 #include "files.h"
 #include "runtime/trial/coverage.h"
 
@@ -122,39 +123,6 @@ scenario "a pool" {
 )");
 }
 
-TEST_CASE("inputs are given by prompt") {
-  passes(R"(policy hard
-input difficulty: real? per prompt
-input anchor: real per run
-on finish of group g {
-  when difficulty[g.prompt] is undefined then drop because "unknown"
-  when difficulty[g.prompt] > anchor then drop because "hard: {difficulty[g.prompt]}"
-  otherwise train
-}
-scenario "by prompt" {
-  slots 3
-  size 1
-  given difficulty["a"] = 0.9
-  given difficulty["b"] = 0.1
-  given anchor = 0.5
-  iteration {
-    group a: rewards 1
-    group b: rewards 1
-    group c: rewards 1
-    expect a is dropped because "hard: 0.9"
-    expect b is trained
-    expect c is dropped because "unknown"
-  }
-}
-test "of one group" {
-  given difficulty = 0.7
-  given anchor = 0.5
-  given g = group { rewards: [1] }
-  expect finish(g) is drop
-}
-)");
-}
-
 TEST_CASE("a composition runs as one policy") {
   // gate drops at the first turn what is alike; sara's beliefs count the dropped group too: one run, two memories.
   passes(R"(policy team = gate then count
@@ -213,52 +181,6 @@ scenario "nobody told" { slots 2 iteration { group a: rewards 0, 0  expect a is 
   CHECK(reports[2].error.find("group b was opened") != std::string::npos);
 }
 
-TEST_CASE("state of several cells, reports and warnings are looked at") {
-  // mix starts as [[1, 2], [3, 4]] and is doubled for the prompt that was seen; run is [0.1, 0.2] and three times that.
-  passes(R"(policy cells
-state mix: mat<real, 2, 2> per prompt = [[1, 2], [3, 4]]
-state run: vec<real, 2> per run = [0.1, 0.2]
-on update of batch b {
-  for each g in b.ended { remember mix[g.prompt] = 2 * mix[g.prompt] }
-  remember run = 3 * run
-  report scored = sum(g.scored / 1 rollouts for g in b.ended)
-  warn when sum(g.scored / 1 rollouts for g in b.ended) > 2.5 because "many"
-}
-scenario "by element and whole" {
-  given mix["b"] = [[0, 0], [0, 1]]
-  slots 2
-  iteration {
-    group a: rewards 1, ?
-    group b: rewards 1, ?
-    expect mix["a"] == [[2, 4], [6, 8]] and mix["a"][1, 0] == 6
-    expect mix["b"] == [[0, 0], [0, 2]] and mix["b"][1][1] == 2
-    expect run == [0.3, 0.6] and run[1] == 0.6
-    expect reported.scored == 2 and warned == 0
-  }
-  iteration {
-    group a: rewards 1, 1
-    group b: rewards 1, 1
-    expect reported.scored == 4 and warned == 1
-  }
-}
-)");
-}
-
-TEST_CASE("an epoch is over when the pool was drawn once") {
-  passes(R"(policy epochs
-state begun: epochs per run = 0
-on update of batch b { remember begun = epoch }
-on epoch of pool p { evict where q.groups >= 2 groups until epoch + 1 }
-scenario "of two prompts" {
-  pool a, b
-  iteration { group a: rewards 1  expect begun == 0 }
-  iteration { group b: rewards 1  expect begun == 0 }
-  iteration { group a: rewards 1  expect begun == 1 }
-  iteration { group b: rewards 1  expect begun == 1 }
-}
-)");
-}
-
 TEST_CASE("rules that answer in a scenario are covered") {
   const auto program = test::program_of(R"(policy covered
 on finish of group g {
@@ -280,59 +202,6 @@ scenario "no turns" { iteration { group a: rewards 1, 0  expect a is trained } }
 )");
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].error.find("and none is written") != std::string::npos);
-}
-
-TEST_CASE("an evicted prompt is passed over until its epoch") {
-  // The first two are drawn; a rests. In the second iteration it would be a's turn after c. Then all were drawn once.
-  passes(R"(policy rest
-hit when reward >= 1.0
-on finish of group g {
-  when g.misses == 0 then drop, evict until epoch + 1 because "solved"
-  otherwise train
-}
-scenario "solved prompts rest" {
-  pool a, b, c
-  slots 2
-  iteration {
-    group a: rewards 1, 1
-    group b: rewards 1, 0
-    expect finish(a) is drop, evict until 1
-  }
-  iteration {
-    group c: rewards 1, 0
-    group b: rewards 0, 1
-    expect trained == 2
-  }
-  iteration {
-    group c: rewards 1, 0
-    group a: rewards 1, 0
-    expect a is trained
-  }
-}
-)");
-}
-
-TEST_CASE("a deferred group is taken up by its keys, or waits") {
-  // One slot, two pilots. b has the wider spread and is committed in the second round.
-  passes(R"(policy waits
-refill at most 2 rounds then train_partial
-on select of pool p { take 2 * p.slots }
-on size of batch b { start 2 each, up to 3 }
-on wave 1 of group g { defer at most 1 iterations, refill }
-on resume of group g by -(g.reward_std ?? 0) { complete to 3 }
-scenario "over two iterations" {
-  pool a, b, c, d
-  iteration {
-    group a: rewards 0.5, 0.25
-    group b: rewards 1, 0, 1
-    expect wave 1 (a) is defer at most 1 iterations, refill
-    expect resume(b) is complete to 3
-    expect a is deferred
-    expect b is trained
-    expect deferred == 2 and accepted == 3
-  }
-}
-)");
 }
 
 // Group a: rewards 1, 0, 0.5, mean 0.5, those after the first 0.5 in all; group b: 0, 0. Five rollouts, a's third comes
@@ -388,150 +257,10 @@ scenario "more for those that fail" {
 )");
 }
 
-TEST_CASE("what a scenario counts of a group is what the group's handlers count") {
-  // An error and a rollout without a score are started, and not scored.
-  passes(R"(policy counts
-on finish of group g { train because "{g.scored} of {g.started} in wave {g.wave}" }
-scenario "scores, errors and none" {
-  size 3
-  slots 2
-  iteration {
-    group a: rewards 1, !, ?
-    group b: rewards ?, ?, ?
-    expect finish(a) because "1 of 3 in wave 1"
-    expect a.scored == 1 and a.started == 3 and a.stopped == 0
-    expect finish(b) because "0 of 3 in wave 1"
-    expect b.scored == 0 and b.started == 3
-  }
-}
-)");
-}
-
-TEST_CASE("a group that is taken up again is counted over its whole life") {
-  // Two rollouts in the first iteration, in which b takes the slot. In the second none is started: it ends as it is.
-  passes(R"(policy later
-refill at most 2 rounds then train_partial
-on select of pool p { take 2 * p.slots }
-on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
-on resume of group g by g.reward_mean ?? 0 { complete to 2 because "{g.scored} of {g.started}" }
-scenario "it comes back" {
-  iteration {
-    group a: rewards 1, ?
-    group b: rewards 1, 0
-    expect a is deferred
-    expect a.started == 2 and a.scored == 1
-    expect b is trained
-    expect b.scored == 2
-  }
-  iteration {
-    group a: rewards 1
-    expect resume(a) because "1 of 2"
-    expect a.started == 2 and a.scored == 1 and a.stopped == 0
-  }
-}
-)");
-}
-
-TEST_CASE("what is known of a closed group alone is asked of no other") {
-  const auto reports = run(R"(policy waits
-refill at most 2 rounds then train_partial
-on select of pool p { take 2 * p.slots }
-on wave 1 of group g { when g.scored == 1 then defer at most 2 iterations, refill }
-on resume of group g by g.age { complete to 2 }
-scenario "open" {
-  iteration {
-    group a: rewards 1, ?
-    group b: rewards 1, 0
-    expect a.round == 1
-  }
-}
-)");
-  REQUIRE(reports.size() == 1);
-  REQUIRE(reports[0].expects.size() == 1);
-  CHECK(reports[0].expects[0].got == "group a is not closed: it has no `round` yet");
-}
-
-TEST_CASE("a group that is taken up at once and ends in the same event is closed, not deferred") {
-  // Its slot is filled again by those that wait, and that is a itself; nothing is started, so it ends.
-  passes(R"(policy at_once
-refill at most 2 rounds then train_partial
-on wave 1 of group g { defer at most 2 iterations, refill }
-on resume of group g by g.age { complete to 2 }
-scenario "back in the next round" {
-  iteration {
-    group a: rewards 1, ?
-    expect a is trained
-    expect a.round == 2 and a.started == 2
-  }
-}
-)");
-}
-
-TEST_CASE("sums and products of what a scenario looks at") {
-  // 16 in all: a takes 3, 13 are left.
-  passes(R"(policy sums
-budget 16 rollouts per iteration
-state mean_reward: real per prompt = 0.0
-on size of batch b { start 3 each }
-on update of batch b { for each g in b.ended { remember mean_reward[g.prompt] = g.reward_mean ?? 0.0 } }
-scenario "of ledger, groups and state" {
-  iteration {
-    group a: rewards 1, 0, 0.5
-    expect spent + left == 16
-    expect left - 2 * a.started == 7
-    expect -spent == -3
-    expect mean_reward["a"] * a.scored == 1.5
-    expect left / spent > 4.3 and left / spent < 4.4
-  }
-}
-)");
-}
-
 TEST_CASE("time stands still in a scenario") {
   // However long the machine takes, the budget of seconds is not touched: two runs are the same.
   passes(R"(policy quick
 budget 10 seconds per iteration
 scenario "no time passes" { iteration { group a: rewards 1, 0  expect spent == 0 and left == 10 } }
 )");
-}
-
-TEST_CASE("prompts of the pool have categories, and so does what is remembered of them") {
-  // Two of three scores in algebra, none in geometry: 2 + 0, then 1 more of the next algebra prompt.
-  passes(R"(policy kinds
-hit when reward >= 1.0
-state solved: rollouts per category = 0
-on finish of group g { when solved[g.category] > 1 then drop because "known" }
-on update of batch b {
-  for each g in b.ended { remember solved[g.category] = solved[g.category] + g.hits }
-}
-scenario "by category" {
-  pool a, b, c
-  slots 2
-  given category["a"] = "algebra"
-  given category["b"] = "geometry"
-  given category["c"] = "algebra"
-  given solved["geometry"] = 1
-  iteration {
-    group a: rewards 1, 1, 0
-    group b: rewards 0, 0, 0
-    expect solved["algebra"] == 2 and solved["geometry"] == 1
-  }
-  iteration {
-    group c: rewards 1, 0, 0
-    group a: rewards 0, 0, 0
-    expect c is dropped because "known"
-    expect solved["algebra"] == 3
-  }
-}
-)");
-  const auto reports = run(R"(policy kinds
-state solved: int per category = 0
-on finish of group g { when solved[g.category] > 1 then drop }
-scenario "without a pool" {
-  given category["a"] = "algebra"
-  iteration { group a: rewards 1, 0  expect a is trained }
-}
-)");
-  REQUIRE(reports.size() == 1);
-  CHECK(reports[0].error.find("`a` is no prompt of the pool") != std::string::npos);
 }
