@@ -261,11 +261,13 @@ class Explain(unittest.TestCase):
         text = ("policy a\non wave of group g {\n"
                 "  let extra = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n)\n"
                 "  let other = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n) * any_prob(p, n)\n"
-                "  sample sum(extra) + sum(other) more\n}\n")
+                "  let third = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 in proportion to p ties: seeded \"t\"\n"
+                "  sample sum(extra) + sum(other) + sum(third) more\n}\n")
         answer = allot("explain", policy_file(text))
         self.assertEqual(answer.code, 0, answer.err)
         self.assertIn("line 3: exact greed: the utility is concave in the count", answer.out)
         self.assertIn("line 4: every count is tried: both factors of a product look at the count", answer.out)
+        self.assertIn("line 5: the largest remainders, within the bounds; ties by the draw \"t\"", answer.out)
         self.assertIn("u units allotted", answer.out)
 
     def test_bad_input(self):
