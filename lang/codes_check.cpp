@@ -185,7 +185,8 @@ constexpr std::array table{
          "policy p\non finish of group g { when draw(\"a\") < 0.5 and draw(\"b\") < 0.5 then drop }\n"},
     Code{
         "E0316", "no such budget",
-        "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone.",
+        "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone. What a "
+        "scenario expects to be `spent` or `left` is that of a declared budget too.",
         "policy p\non wave of group g { when budget.tokens.left < 100 then stop }\n",
         "policy p\nbudget 1_000 tokens per run\non wave of group g { when budget.tokens.left < 100 then stop }\n"},
     Code{"E0317", "one of a few words",
