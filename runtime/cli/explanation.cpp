@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/cli/cost.h"
+#include "lang/cost.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/engine/verdict.h"
 
@@ -178,7 +178,7 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
                                 {"solved_by", allotment.why}});
   }
   object["left_out"] = defaults_of(handler.point);
-  object["worst_cost"] = worst_cost(handler).text();
+  object["worst_cost"] = lang::worst_cost(handler).text();
   return object;
 }
 
