@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lang/cost.h"
+#include "runtime/cli/cell_json.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/engine/verdict.h"
 
@@ -185,8 +186,9 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
 Json describe(const lang::Parameter& parameter, const lang::Cell& value) {
   Json object = {{"name", parameter.name},
                  {"type", lang::to_text(parameter.type)},
-                 {"value", lang::show(value, parameter.type)},
-                 {"default", lang::show(parameter.value, parameter.type)}};
+                 {"value", cell_json(value, parameter.type)},
+                 {"default", cell_json(parameter.value, parameter.type)}};
+  if (!parameter.type.unit.plain()) object["unit"] = lang::to_text(parameter.type.unit);
   object["low"] = parameter.low ? Json(*parameter.low) : Json();
   object["high"] = parameter.high ? Json(*parameter.high) : Json();
   if (!parameter.doc.empty()) object["doc"] = parameter.doc;

@@ -244,8 +244,10 @@ class Explain(unittest.TestCase):
 
     def test_parameters_change_it(self):
         document = allot("explain", "stdlib/selective_rollout.allot", "--set", "at=5", "--json").json()
-        self.assertEqual(document["parameters"][0]["value"], "5")
-        self.assertEqual(document["parameters"][0]["default"], "10")
+        at, threshold = document["parameters"]
+        self.assertEqual((at["value"], at["default"], at["unit"]), (5, 10, "turns"))
+        self.assertEqual((threshold["value"], threshold["default"]), (0.12, 0.12))
+        self.assertNotIn("unit", threshold)
         alike = document["examples"][0]
         self.assertEqual((alike["fate"], alike["turns"]), ("dropped", 8 * 5))
         self.assertEqual(document["audit_only_because"], [])
