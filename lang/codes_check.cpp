@@ -185,7 +185,8 @@ constexpr std::array table{
          "policy p\non finish of group g { when draw(\"a\") < 0.5 and draw(\"b\") < 0.5 then drop }\n"},
     Code{
         "E0316", "no such budget",
-        "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone.",
+        "A budget is read in a unit that is declared: `budget.tokens.left`, or `budget.left` where there is one alone. What a "
+        "scenario expects to be `spent` or `left` is that of a declared budget too.",
         "policy p\non wave of group g { when budget.tokens.left < 100 then stop }\n",
         "policy p\nbudget 1_000 tokens per run\non wave of group g { when budget.tokens.left < 100 then stop }\n"},
     Code{"E0317", "one of a few words",
@@ -325,6 +326,14 @@ constexpr std::array table{
          "policy p\non score of rollout r { set reward = r.reward - 0.1 }\non finish of group g { when g.flat then drop }\n",
          "policy p\non score of rollout r { set reward = r.reward - 0.1 }\non finish of group g { when (std(g.raw_rewards, 0) "
          "?? 0) == 0 then drop }\n"},
+    Code{"W0506", "work that grows too fast",
+         "The worst case of a handler grows with the fourth power of its sizes or faster: with groups of 64 that is 17 million "
+         "evaluations a call, where the eigenvalues of a matrix, a third power, take a quarter of a million. Mostly a loop "
+         "stands in another one that it does not look at.",
+         "policy p\non finish of group g {\n  report crossed = sum(sum(sum(sum(r.turns for r in g.rollouts) for q in "
+         "g.rollouts) for s in g.rollouts) for t in g.rollouts)\n}\n",
+         "policy p\non finish of group g {\n  let turns = sum(r.turns for r in g.rollouts)\n  report crossed = sum(turns for q "
+         "in g.rollouts)\n}\n"},
 };
 
 }  // namespace

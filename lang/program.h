@@ -7,6 +7,7 @@
 // Functions have been put in place of their calls, names are indices, units are gone, `let` stays call-by-need.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -157,6 +158,14 @@ struct VerdictTemplate {
   NodeId weights = -1;
   NodeId baseline = -1;      // Real or such a vector: `set baseline`
 };
+
+// Every operand of a verdict, in the order in which they are evaluated.
+inline constexpr std::array verdict_operands{
+    &VerdictTemplate::amount,     &VerdictTemplate::up_to,      &VerdictTemplate::mask,
+    &VerdictTemplate::subset,     &VerdictTemplate::age_limit,  &VerdictTemplate::until,
+    &VerdictTemplate::readmitted, &VerdictTemplate::scores,     &VerdictTemplate::reward,
+    &VerdictTemplate::loss,       &VerdictTemplate::slope,
+    &VerdictTemplate::advantages, &VerdictTemplate::weights,    &VerdictTemplate::baseline};
 
 struct MessagePart {
   std::string text;

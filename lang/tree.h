@@ -41,7 +41,7 @@ enum class ExprKind {
   List,         // args
   Record,       // text: "group", …; labels[i]: args[i]       group { actions: …, turn: 10 }
   Allot,        // allot BUDGET over x in XS, n in LO..HI maximizing F: labels x, n; text maximizing | minimizing |
-                // in proportion to; args budget, XS, LO, HI, F
+                // in proportion to; args budget, XS, LO, HI, F, [the draw of `ties: seeded "name"`]
 };
 
 struct StringPart {

@@ -32,6 +32,48 @@ NodeId Expressions::allot_bound(tree::ExprId id, Type& unit, std::string_view ro
   return bound;
 }
 
+// The solvers decide by position between items that are worth the same. So with `ties: seeded` the loop goes through the
+// items in an order that `drawn` gives, and no engine knows of it.
+Expressions::Order Expressions::seeded_order(NodeId drawn, int loop, Binding& item, Span span) {
+  Order order;
+  const Loop walked = builder_.handler.loops[static_cast<std::size_t>(loop)];
+  if (walked.source != -1) order.source = repeatable(walked.source, order.owned);
+  const auto sorted = [&](NodeId vector, NodeId ties) {
+    const NodeId ascending = builder_.constant(Cell::of(false), plain(Base::Bool), span);
+    const NodeId places = builder_.make(Op::Call, vector_of(plain(Base::Int), Scope::List), span,
+                                        {vector, ascending, ties}, find_builtin("argsort"));
+    return repeatable(places, order.owned);
+  };
+  const NodeId equal = builder_.constant(Cell::of(0.0), plain(Base::Real), span);
+  const NodeId all_equal = builder_.make(Op::Map, vector_of(plain(Base::Real), walked.scope), span, {equal}, -1,
+                                         builder_.loop(walked.scope, builder_.copy(order.source)));
+  const NodeId places = sorted(all_equal, drawn);
+  order.inverse = sorted(to_reals(builder_.copy(places)), builder_.constant(Cell::of(-1.0), plain(Base::Real), span));
+
+  NodeId source = places;
+  item.placed = item.meaning == Meaning::Subject && order.source == -1;
+  if (order.source != -1) {
+    const Type element = element_of(type(order.source));
+    const int through = builder_.loop(Scope::List, places);
+    const NodeId place = builder_.make(Op::Element, plain(Base::Int), span, {}, -1, through);
+    const NodeId moved = builder_.make(Op::At, element, span, {builder_.copy(order.source), place});
+    source = builder_.make(Op::Map, vector_of(element, type(order.source).scope), span, {moved}, -1, through);
+  }
+  builder_.handler.loops[static_cast<std::size_t>(loop)].source = source;
+  return order;
+}
+
+// The counts of the items as they stood before they were put in order.
+NodeId Expressions::as_walked(NodeId counts, Order order, Scope scope, Span span) {
+  const Type given = type(counts);
+  const NodeId ordered = repeatable(counts, order.owned);
+  const int loop = builder_.loop(scope, builder_.copy(order.source));
+  const NodeId position = builder_.make(Op::Position, plain(Base::Int), span, {}, -1, loop);
+  const NodeId place = builder_.make(Op::At, plain(Base::Int), span, {order.inverse, position});
+  const NodeId count = builder_.make(Op::At, element_of(given), span, {ordered, place});
+  return in_scope(builder_.make(Op::Map, given, span, {count}, -1, loop), std::move(order.owned), span);
+}
+
 NodeId Expressions::allot(tree::ExprId id) {
   const tree::Expr& e = expr(id);
   const bool proportional = e.text == "in proportion to";
@@ -40,8 +82,13 @@ NodeId Expressions::allot(tree::ExprId id) {
   if (budget_given != poison && !bare(e.args[0])) unit.unit = type(budget_given).unit;
   const NodeId budget = fit(budget_given, e.args[0], unit, "the budget of `allot`");
 
+  const bool seeded = e.args.size() > 5;
+  const NodeId drawn = seeded ? check(e.args[5]) : -1;
+
   const Span item = declared_at(expr(e.args[0]).span.end, expr(e.args[1]).span.begin, "over", e.labels[0], e.span);
   const int loop = open_loop(e.args[1], {e.labels[0], item});
+  Order order;
+  if (drawn != poison && loop != -1) order = seeded_order(drawn, loop, *policy_.names.find(e.labels[0]), e.span);
   const NodeId low = allot_bound(e.args[2], unit, "LO of `allot`");
   const NodeId high = allot_bound(e.args[3], unit, "HI of `allot`");
 
@@ -63,7 +110,7 @@ NodeId Expressions::allot(tree::ExprId id) {
   NodeId utility = check(last);
   policy_.names.leave();
   policy_.names.leave();
-  if (budget == poison || loop == -1 || low == poison || high == poison || utility == poison) return poison;
+  if (budget == poison || loop == -1 || (seeded && drawn == poison) || low == poison || high == poison || utility == poison) return poison;
 
   if (!numeric(type(utility)) || type(utility).vector()) {
     policy_.error("E0201", expr(last).span,
@@ -76,12 +123,16 @@ NodeId Expressions::allot(tree::ExprId id) {
   if (e.text == "minimizing") utility = builder_.make(Op::Negate, plain(Base::Real), expr(last).span, {utility});
   if (utility == poison) return poison;
 
-  const std::optional<Allotment> how = solver(id, low, high, utility, counts, first);
+  std::optional<Allotment> how = solver(id, low, high, utility, counts, first);
   if (!how) return poison;
+  if (seeded) how->why += "; ties by the draw " + policy_.text(expr(e.args[5]).args[0]);
   const std::optional<Cell> least = builder_.value(low);
-  Type result = vector_of(unit, builder_.handler.loops[static_cast<std::size_t>(loop)].scope);
+  const Scope scope = builder_.handler.loops[static_cast<std::size_t>(loop)].scope;
+  Type result = vector_of(unit, scope);
   result.optional = !least || least->integer() > 0;  // the lows may be more than the budget
-  return builder_.make(Op::Allot, result, e.span, {budget, low, high, utility}, builder_.allotment(*how), loop);
+  const NodeId given =
+      builder_.make(Op::Allot, result, e.span, {budget, low, high, utility}, builder_.allotment(*how), loop);
+  return seeded ? as_walked(given, std::move(order), scope, e.span) : given;
 }
 
 std::optional<Allotment> Expressions::solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts,

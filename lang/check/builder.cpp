@@ -38,6 +38,7 @@ NodeId Builder::add(Node node) {
                   "compute the inner part once, outside of the loop, and name it with `let`");
     return poison;
   }
+  deepest_ = std::max(deepest_, loops + around_);
   handler.nodes.push_back(std::move(node));
   values_.push_back(folded.value);
   loops_.push_back(loops);

@@ -41,6 +41,8 @@ class Builder {
   // How many `for each` stand around what is made next.
   void within_loops(int count) { around_ = count; }
 
+  int deepest_loop() const { return deepest_; }  // how many loops stand in each other at most
+
   // Between them nodes are made that are never evaluated: what would fault is no mistake there.
   void enter_dead() { ++dead_; }
   void leave_dead() { --dead_; }
@@ -59,6 +61,7 @@ class Builder {
   Policy& policy_;
   int dead_ = 0;
   int around_ = 0;
+  int deepest_ = 0;
   std::vector<int> loops_;  // by node: how deep the loops in it stand inside each other
   const Node nothing_;
   std::vector<std::optional<Cell>> values_;  // by node

@@ -148,6 +148,13 @@ class Expressions {
   // allot.cpp
   NodeId allot(tree::ExprId id);
   NodeId allot_bound(tree::ExprId id, Type& unit, std::string_view role);
+  struct Order {                     // in which the items of an allotment stand before its solver
+    std::vector<std::int32_t> owned; // lets: what was walked, `places`, their inverse
+    NodeId source = -1;              // what was walked before, where it is no scope
+    NodeId inverse = -1;             // where in the order the item at a place stands
+  };
+  Order seeded_order(NodeId drawn, int loop, Binding& item, Span span);
+  NodeId as_walked(NodeId counts, Order order, Scope scope, Span span);
   std::optional<Allotment> solver(tree::ExprId id, NodeId low, NodeId high, NodeId utility, int counts, NodeId first);
 
   // lists.cpp

@@ -151,6 +151,7 @@ int Expressions::loop_over_rollouts(const Binding& group, Span span) {
   const auto of_group = [&](Fact fact, const std::string& text) {
     const Type whole = vector_of(plain(Base::Int), group.scope);
     const int column = builder_.column({fact, {}, group.scope, whole, text, span});
+    if (group.placed) return at_place(column, plain(Base::Int), group.loop, span);
     return builder_.make(Op::Element, plain(Base::Int), span, {}, column, group.loop);
   };
   const NodeId first = of_group(Fact::FirstRollout, group.name + ".rollouts");
@@ -160,7 +161,7 @@ int Expressions::loop_over_rollouts(const Binding& group, Span span) {
   return builder_.loop(*rollouts_of(group.scope), places);
 }
 
-// A fact of the rollout at which `loop` stands.
+// A fact of what stands at the place that `loop` walks.
 NodeId Expressions::at_place(int column, const Type& type, int loop, Span span) {
   const NodeId place = builder_.make(Op::Element, plain(Base::Int), span, {}, -1, loop);
   const Type whole = builder_.handler.columns[static_cast<std::size_t>(column)].type;

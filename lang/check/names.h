@@ -30,6 +30,7 @@ struct Binding {
   Subject subject = Subject::Group;
   Scope scope = Scope::Single;  // Subject: Single is the handler's own, else element of `loop` over this scope
   int loop = -1;
+  bool placed = false;          // Subject: `loop` walks places in the scope, in an order of its own, not the scope itself
   bool used = false;
   bool implied = false;         // not written by the author: `q` of `take … by`; another may take the name
   std::optional<Span> relies_on;  // a let that holds only where an earlier rule did not answer: that rule's condition

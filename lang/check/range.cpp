@@ -103,6 +103,7 @@ Interval Ranges::find(NodeId id) {
     case Op::ToReal:
     case Op::Scope:
     case Op::Map:
+    case Op::At:
       return arg(0);
     case Op::Negate:
       return {-arg(0).high, -arg(0).low};

@@ -116,7 +116,7 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   if (scope == Scope::Trained && wanted == Fact::Advantage) type = defined(type);
   const int column =
       builder_.column({wanted, std::move(arguments), scope, vector_of(type, scope), policy_.text(id), span});
-  if (of_many_groups(scope)) return assume_if_known(at_place(column, type, owner->loop, span), path(id));
+  if (of_many_groups(scope) || owner->placed) return assume_if_known(at_place(column, type, owner->loop, span), path(id));
   return assume_if_known(builder_.make(Op::Element, type, span, {}, column, owner->loop), path(id));
 }
 

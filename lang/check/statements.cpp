@@ -59,6 +59,7 @@ Handler HandlerChecker::check() {
   result.text = policy_.text(head);
   result.span = tree_.span;
   result.effects = std::move(effects);
+  warn_of_cost(policy_, result, builder_.deepest_loop(), tree_.point_span);
   return result;
 }
 

@@ -1,7 +1,9 @@
 // Tests, as far as the text alone tells: names, fields and settings. What they expect is found by running them.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "lang/check/declarations.h"
 #include "lang/check/points.h"
@@ -204,6 +206,40 @@ void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
   }
 }
 
+// `spent`, `left.tokens` and their like are of a budget, which must be there; a state of that name comes first.
+void check_ledger_name(Policy& policy, tree::ExprId id) {
+  const tree::Expr& e = policy.tree[id];
+  const tree::Expr& word = e.kind == tree::ExprKind::Field ? policy.tree[e.args[0]] : e;
+  constexpr std::array<std::string_view, 4> words{"spent", "left", "reserved", "total"};
+  if (word.kind != tree::ExprKind::Name || std::find(words.begin(), words.end(), word.text) == words.end()) return;
+  const std::string unit = e.kind == tree::ExprKind::Field ? e.text : "";
+  const std::string name = unit.empty() ? word.text : word.text + "." + unit;
+  const std::vector<std::string> states = given_names(policy);
+  if (std::find(states.begin(), states.end(), name) != states.end()) return;
+  for (const Budget& budget : policy.program.budgets) {
+    if (unit.empty() || lang::name(budget.unit) == unit) return;
+  }
+  constexpr std::array<std::string_view, 4> units{"rollouts", "tokens", "calls", "seconds"};
+  if (!unit.empty() && std::find(units.begin(), units.end(), unit) == units.end()) return;
+  if (!policy.first_time("E0316", "ledger " + unit)) return;
+  policy.error("E0316", e.span, unit.empty() ? "no budget is declared" : "no budget in " + unit + " is declared", "",
+               "add  budget 1_000 " + (unit.empty() ? "rollouts" : unit) + " per run");
+}
+
+// All names that a condition of a scenario looks at, however deep.
+void check_condition(Policy& policy, tree::ExprId condition) {
+  if (policy.unread || policy.program.budgets.size() < policy.tree.budgets.size()) return;
+  std::vector<tree::ExprId> open{condition};
+  while (!open.empty()) {
+    const tree::ExprId id = open.back();
+    open.pop_back();
+    const tree::Expr& e = policy.tree[id];
+    check_ledger_name(policy, id);
+    const bool dotted = e.kind == tree::ExprKind::Field && policy.tree[e.args[0]].kind == tree::ExprKind::Name;
+    if (!dotted) open.insert(open.end(), e.args.rbegin(), e.args.rend());
+  }
+}
+
 void check_iteration(Policy& policy, const tree::Iteration& iteration) {
   std::vector<std::string> groups;
   for (const tree::ScenarioGroup& group : iteration.groups) {
@@ -213,7 +249,10 @@ void check_iteration(Policy& policy, const tree::Iteration& iteration) {
     groups.push_back(group.name.text);
   }
   for (const tree::ScenarioExpect& expect : iteration.expects) {
-    if (expect.condition != tree::none) continue;
+    if (expect.condition != tree::none) {
+      check_condition(policy, expect.condition);
+      continue;
+    }
     if (std::find(groups.begin(), groups.end(), expect.group.text) == groups.end()) {
       const std::string near = near_help(expect.group.text, groups);
       policy.error("E0101", expect.group.span, "there is no group " + quoted(expect.group.text) + " in this iteration", "",

@@ -5,6 +5,7 @@
 
 #include "lang/check/range.h"
 #include "lang/check/units.h"
+#include "lang/cost.h"
 
 namespace allot::lang::checker {
 namespace {
@@ -185,6 +186,19 @@ void warn_of_shaped(Policy& policy, const Builder& builder, Shaped& shaped, Node
                  "it judges the shaping, not the task",
                  "look at what the environment gave: `g.raw_rewards`, or `g.hit_rate` with a `hit` condition",
                  {{score->point_span, "they are changed here"}});
+}
+
+void warn_of_cost(Policy& policy, const Handler& handler, int depth, Span point) {
+  constexpr int bearable = 3;  // what the eigenvalues of one matrix cost
+  // One loop reaches further only over what is two-dimensional itself; most handlers are done here.
+  const auto wide = [](const Node& node) { return node.type.matrix() || node.type.scope == Scope::AllTurns; };
+  const bool may = depth > 1 || (depth == 1 && std::any_of(handler.nodes.begin(), handler.nodes.end(), wide));
+  if (!may || policy.diagnostics.has_errors()) return;
+  const Polynomial cost = worst_cost(handler);
+  if (cost.degree() <= bearable) return;
+  policy.warning("W0506", point, "one call of this can take " + cost.text() + " evaluations",
+                 std::to_string(cost.at(usual_sizes)) + " at the sizes of `allot check --max-cost`",
+                 "compute the inner part once, outside of the loop, and name it with `let`");
 }
 
 void warn_of_unused(Policy& policy) {

@@ -31,6 +31,8 @@ class Shaped {
 // A rule that looks at rewards which a `score` handler of the policy has changed (W0505), once a handler.
 void warn_of_shaped(Policy& policy, const Builder& builder, Shaped& shaped, NodeId condition, Point point,
                     const std::string& handler);
+// A handler whose worst case grows too fast (W0506). `depth` is how many of its loops stand in each other.
+void warn_of_cost(Policy& policy, const Handler& handler, int depth, Span point);
 void warn_of_unused(Policy& policy);
 
 }  // namespace allot::lang::checker

@@ -25,14 +25,6 @@ struct Renumber {
 void renumber(Handler& handler, const Renumber& by);
 void renumber(ReadArgument& argument, const Renumber& by);
 
-// Every operand of a verdict, in the order in which they are evaluated.
-inline constexpr std::array verdict_operands{
-    &VerdictTemplate::amount,     &VerdictTemplate::up_to,      &VerdictTemplate::mask,
-    &VerdictTemplate::subset,     &VerdictTemplate::age_limit,  &VerdictTemplate::until,
-    &VerdictTemplate::readmitted, &VerdictTemplate::scores,     &VerdictTemplate::reward,
-    &VerdictTemplate::loss,       &VerdictTemplate::slope,
-    &VerdictTemplate::advantages, &VerdictTemplate::weights,    &VerdictTemplate::baseline};
-
 // Whether two handlers mean the same, wherever they are written.
 bool same_meaning(const Handler& a, const Handler& b);
 

@@ -43,7 +43,7 @@ bool awaits(const Token& token) {
 }
 
 bool goes_on(const Token& first, const Token& last_before) {
-  constexpr std::array<std::string_view, 5> more{"because", "maximizing", "minimizing", "until", "within"};
+  constexpr std::array<std::string_view, 6> more{"because", "maximizing", "minimizing", "ties", "until", "within"};
   if (!opens(last_before) && last_before.kind == TokenKind::Symbol && awaits(last_before)) return true;
   if (last_before.kind == TokenKind::Word && is_reserved(last_before.text)) return true;
   if (first.kind == TokenKind::Symbol) return !closes(first) && !opens(first);

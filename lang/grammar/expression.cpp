@@ -183,7 +183,7 @@ constexpr auto push_argument = [](const auto& context) {
   x3::_val(context).args.push_back(x3::_attr(context).value);
   x3::_val(context).labels.push_back(std::move(x3::_attr(context).label));
 };
-// `ties: seeded "name"`: the draw of that name, which only a labelled argument may be written so.
+// `ties: seeded "name"`: the draw of that name. Only a labelled argument and the end of an allotment may be written so.
 constexpr auto as_draw = [](const auto& context) {
   x3::_val(context).kind = Kind::Call;
   x3::_val(context).text = "draw";
@@ -212,6 +212,9 @@ constexpr auto comprehended = [](const auto& context) {
 template <Kind kind>
 constexpr auto is_a = [](const auto& context) { x3::_val(context).kind = kind; };
 constexpr auto push_arg = [](const auto& context) { x3::_val(context).args.push_back(x3::_attr(context)); };
+constexpr auto push_draw = [](const auto& context) {
+  x3::_val(context).args.push_back(state(context).add(std::move(x3::_attr(context))));
+};
 constexpr auto push_label = [](const auto& context) { x3::_val(context).labels.push_back(x3::_attr(context).text); };
 constexpr auto push_text = [](const auto& context) {
   x3::_val(context).parts.push_back({std::move(x3::_attr(context)), tree::none});
@@ -284,7 +287,8 @@ const auto allot_def =
             word("in") > expression[push_arg] > mark("..") > expression[push_arg] >
             ((maybe("maximizing")[with_text<maximizing>] > expression[push_arg]) |
              (maybe("minimizing")[with_text<minimizing>] > expression[push_arg]) |
-             (word("in")[with_text<proportion>] > word("proportion") > word("to") > expression[push_arg])));
+             (word("in")[with_text<proportion>] > word("proportion") > word("to") > expression[push_arg])) >
+            -(maybe("ties") > mark(":") > (seeded[push_draw] | Want("`seeded \"name\"`"))));
 
 const auto string_def =
     spanned(maybe_mark("\"")[is_a<Kind::String>] >

@@ -34,7 +34,8 @@ constexpr std::array rows{
     WordRow{Kind::Statistic, "draw", "draw(\"name\")",
             "A number in 0..1 that depends on the run's seed, the name and what is decided, and on nothing else."},
     WordRow{Kind::Statistic, "seeded", "ties: seeded \"name\"",
-            "In `top`, `bottom` and `argsort`: equal elements stand in an order that the draw of this name gives."},
+            "In `top`, `bottom` and `argsort`, and at the end of an allotment: what is equal stands in an order that the draw "
+            "of this name gives."},
     // ---- reductions
     WordRow{Kind::Reduction, "sum", "sum(v)", "The sum of the defined elements in order; 0 of none."},
     WordRow{Kind::Reduction, "count", "count(v)", "How many elements of a vector of bools are true; 0 of none."},
@@ -141,7 +142,8 @@ constexpr std::array rows{
     WordRow{Kind::Word, "for", "f(x for x in XS where COND)", "Walks a collection or a vector; `[x for x in XS]` is a list."},
     WordRow{Kind::Word, "allot", "allot BUDGET over x in XS, n in LO..HI maximizing F",
             "How many each x gets of the budget, LO to HI: `maximizing F`, `minimizing F`, or `in proportion to W`. An "
-            "element is undefined where the budget does not reach LO for all."},
+            "element is undefined where the budget does not reach LO for all. Equal ones go by position, or with "
+            "`ties: seeded \"name\"` at the end by that draw."},
     WordRow{Kind::Word, "maximizing", "allot BUDGET over x in XS, n in LO..HI maximizing F", "The sum of F over all x is largest."},
     WordRow{Kind::Word, "minimizing", "allot BUDGET over x in XS, n in LO..HI minimizing F", "The sum of F over all x is least."},
     WordRow{Kind::Word, "decay", "state NAME: real per prompt = INITIAL decay FACTOR",

@@ -8,8 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lang/cost.h"
 #include "runtime/cli/command.h"
-#include "runtime/cli/cost.h"
 #include "runtime/cli/policy_file.h"
 
 namespace allot::cli {
@@ -23,7 +23,7 @@ struct CheckOptions {
   std::vector<std::string> settings;
   bool json = false;
   std::int64_t max_cost = 0;         // 0: no limit
-  Sizes sizes = {64, 64, 64, 100, 4096};   // rollouts of a group, groups, prompts, turns, units of an allotment
+  lang::Sizes sizes = lang::usual_sizes;  // rollouts of a group, groups, prompts, turns, units of an allotment
 };
 
 std::string counted(std::size_t count, std::string_view thing) {
@@ -43,7 +43,7 @@ std::string summary(const lang::Program& program) {
 std::vector<std::string> too_costly(const lang::Program& program, const CheckOptions& options) {
   std::vector<std::string> found;
   for (const lang::Handler& handler : program.handlers) {
-    const Polynomial cost = worst_cost(handler);
+    const lang::Polynomial cost = lang::worst_cost(handler);
     const std::int64_t worst = cost.at(options.sizes);
     if (options.max_cost == 0 || worst <= options.max_cost) continue;
     found.push_back(fmt::format("{}: `on {}` can cost {} evaluations ({}), more than {}",

@@ -38,7 +38,7 @@ std::string range(const Json& parameter) {
 void write_declarations(Page& page, const Json& told) {
   std::vector<std::vector<std::string>> rows;
   for (const Json& parameter : told["parameters"]) {
-    rows.push_back({quoted(field(parameter, "name")), field(parameter, "type"), field(parameter, "default"),
+    rows.push_back({quoted(field(parameter, "name")), field(parameter, "type"), value_text(parameter["default"]),
                     range(parameter), field(parameter, "doc")});
   }
   if (!rows.empty()) page.heading(2, "Parameters");

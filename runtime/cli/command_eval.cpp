@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/executable.h"
+#include "runtime/cli/cell_json.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 
@@ -72,23 +73,13 @@ std::string with_unit(const Answer& answer) {
   return answer.value.defined == 0 || unit.empty() ? text : text + " " + unit;
 }
 
-nlohmann::ordered_json to_json(const lang::Cell& cell, const lang::Type& type) {
-  if (cell.defined == 0) return nullptr;
-  switch (type.base) {
-    case lang::Base::Bool: return cell.truth();
-    case lang::Base::Int: return cell.integer();
-    case lang::Base::Real: return cell.real();
-    default: return lang::show(cell, type);
-  }
-}
-
 nlohmann::ordered_json to_json(const Answer& answer) {
-  nlohmann::ordered_json value = to_json(answer.value, answer.type);
+  nlohmann::ordered_json value = cell_json(answer.value, answer.type);
   if (answer.type.vector()) {
     value = nlohmann::ordered_json::array();
     const auto width = static_cast<std::size_t>(answer.type.matrix() ? answer.type.columns : 0);
     for (std::size_t i = 0; i < answer.elements.size(); ++i) {
-      const nlohmann::ordered_json element = to_json(answer.elements[i], answer.type);
+      const nlohmann::ordered_json element = cell_json(answer.elements[i], answer.type);
       if (width > 0 && i % width == 0) value.push_back(nlohmann::ordered_json::array());
       (width > 0 ? value.back() : value).push_back(element);
     }

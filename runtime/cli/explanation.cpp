@@ -5,7 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/cli/cost.h"
+#include "lang/cost.h"
+#include "runtime/cli/cell_json.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/engine/verdict.h"
 
@@ -178,15 +179,16 @@ Json describe(const lang::Program& program, const std::vector<lang::Cell>& param
                                 {"solved_by", allotment.why}});
   }
   object["left_out"] = defaults_of(handler.point);
-  object["worst_cost"] = worst_cost(handler).text();
+  object["worst_cost"] = lang::worst_cost(handler).text();
   return object;
 }
 
 Json describe(const lang::Parameter& parameter, const lang::Cell& value) {
   Json object = {{"name", parameter.name},
                  {"type", lang::to_text(parameter.type)},
-                 {"value", lang::show(value, parameter.type)},
-                 {"default", lang::show(parameter.value, parameter.type)}};
+                 {"value", cell_json(value, parameter.type)},
+                 {"default", cell_json(parameter.value, parameter.type)}};
+  if (!parameter.type.unit.plain()) object["unit"] = lang::to_text(parameter.type.unit);
   object["low"] = parameter.low ? Json(*parameter.low) : Json();
   object["high"] = parameter.high ? Json(*parameter.high) : Json();
   if (!parameter.doc.empty()) object["doc"] = parameter.doc;

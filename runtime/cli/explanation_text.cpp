@@ -16,7 +16,7 @@ std::string word(const Json& object, const char* key) { return object.value(key,
 
 std::size_t widest(const Json& list, const char* key) {
   std::size_t width = 0;
-  for (const Json& entry : list) width = std::max(width, word(entry, key).size());
+  for (const Json& entry : list) width = std::max(width, entry.contains(key) ? value_text(entry[key]).size() : 0);
   return width;
 }
 
@@ -41,10 +41,10 @@ void say_parameters(std::string& text, const Json& document) {
   const std::size_t names = widest(parameters, "name");
   const std::size_t values = widest(parameters, "value");
   for (const Json& parameter : parameters) {
-    const bool changed = word(parameter, "value") != word(parameter, "default");
-    text += fmt::format("  {:<{}} = {:<{}}   {}{}{}\n", word(parameter, "name"), names, word(parameter, "value"),
-                        values, word(parameter, "type"), range(parameter),
-                        changed ? fmt::format(", by default {}", word(parameter, "default")) : "");
+    const bool changed = parameter["value"] != parameter["default"];
+    text += fmt::format("  {:<{}} = {:<{}}   {}{}{}\n", word(parameter, "name"), names, value_text(parameter["value"]), values,
+                        word(parameter, "type"), range(parameter),
+                        changed ? fmt::format(", by default {}", value_text(parameter["default"])) : "");
     if (parameter.contains("doc")) text += fmt::format("  {:<{}}   {}\n", "", names, word(parameter, "doc"));
   }
 }
@@ -133,6 +133,11 @@ void say_examples(std::string& text, const Json& document) {
 }
 
 }  // namespace
+
+std::string value_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+}
 
 std::string explanation_text(const Json& document) {
   std::string text;

@@ -244,8 +244,10 @@ class Explain(unittest.TestCase):
 
     def test_parameters_change_it(self):
         document = allot("explain", "stdlib/selective_rollout.allot", "--set", "at=5", "--json").json()
-        self.assertEqual(document["parameters"][0]["value"], "5")
-        self.assertEqual(document["parameters"][0]["default"], "10")
+        at, threshold = document["parameters"]
+        self.assertEqual((at["value"], at["default"], at["unit"]), (5, 10, "turns"))
+        self.assertEqual((threshold["value"], threshold["default"]), (0.12, 0.12))
+        self.assertNotIn("unit", threshold)
         alike = document["examples"][0]
         self.assertEqual((alike["fate"], alike["turns"]), ("dropped", 8 * 5))
         self.assertEqual(document["audit_only_because"], [])
@@ -261,11 +263,13 @@ class Explain(unittest.TestCase):
         text = ("policy a\non wave of group g {\n"
                 "  let extra = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n)\n"
                 "  let other = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 maximizing any_prob(p, n) * any_prob(p, n)\n"
-                "  sample sum(extra) + sum(other) more\n}\n")
+                "  let third = allot 9 rollouts over p in [0.2, 0.5], n in 0..8 in proportion to p ties: seeded \"t\"\n"
+                "  sample sum(extra) + sum(other) + sum(third) more\n}\n")
         answer = allot("explain", policy_file(text))
         self.assertEqual(answer.code, 0, answer.err)
         self.assertIn("line 3: exact greed: the utility is concave in the count", answer.out)
         self.assertIn("line 4: every count is tried: both factors of a product look at the count", answer.out)
+        self.assertIn("line 5: the largest remainders, within the bounds; ties by the draw \"t\"", answer.out)
         self.assertIn("u units allotted", answer.out)
 
     def test_bad_input(self):

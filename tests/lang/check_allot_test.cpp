@@ -80,3 +80,52 @@ TEST_CASE("counts are defined where every LO is 0, and have the unit of the budg
   CHECK(of("allot 9 over i in [0, 1], n in 1..8 in proportion to i") == "vec<int?>");
   CHECK(of("allot 9 over i in [0, 1], n in i..8 in proportion to i") == "vec<int?>");
 }
+
+TEST_CASE("`ties: seeded` reads one draw, and leaves solver and type as they are") {
+  const auto in_batch = [](const std::string& allotment) {
+    return check("policy q\nhit when reward >= 1.0\non wave of batch b {\n  let extra = " + allotment +
+                 "\n  sample extra more\n}\n");
+  };
+  for (const char* allotment :
+       {"allot 8 rollouts over g in b.groups, n in 0..8 maximizing hit_utility(beta(1 + g.hits, 1 + g.misses), n)",
+        "allot 8 rollouts over g in b.groups, n in 0..g.hits maximizing (g.hits / 1 rollout) * any_prob(0.5, n)"}) {
+    const auto plain = in_batch(allotment);
+    const auto seeded = in_batch(allotment + std::string("\n    ties: seeded \"t\""));
+    INFO(seeded.shown);
+    REQUIRE(plain.program);
+    REQUIRE(seeded.program);
+    CHECK(seeded.codes.empty());
+    const auto& handler = seeded.program->handlers[0];
+    CHECK(handler.allotments.at(0).solver == Solver::Greedy);
+    CHECK(handler.allotments.at(0).why == plain.program->handlers[0].allotments.at(0).why + "; ties by the draw \"t\"");
+    REQUIRE(handler.reads.size() == 1);
+    CHECK(handler.reads[0].fact == allot::lang::Fact::Draw);
+    CHECK(handler.reads[0].arguments.at(0).word == "t");
+    const auto type_of = [](const allot::lang::Handler& of) {
+      return of.nodes[static_cast<std::size_t>(of.rules.at(0).verdict.amount)].type;
+    };
+    CHECK(type_of(handler) == type_of(plain.program->handlers[0]));
+  }
+  // What is known of the elements of a list is known in any order of them.
+  const auto listed = check("policy q\non finish of group g {\n  report given = sum(allot 9 over p in [0.2, 0.5], n in 2..8 "
+                            "minimizing p * (1 - p) / (n - 1) ties: seeded \"t\")\n}\n");
+  INFO(listed.shown);
+  REQUIRE(listed.program);
+  CHECK(listed.program->handlers[0].allotments.at(0).solver == Solver::Greedy);
+}
+
+TEST_CASE("a seeded order has a name, and exists in a run only") {
+  const auto in_finish = [](const std::string& name) {
+    return check("policy q\non finish of group g {\n  report given = sum(allot 9 over i in [0, 1], n in 0..8 maximizing n "
+                 "ties: seeded " + name + ")\n}\n");
+  };
+  CHECK(in_finish("\"t\"").codes.empty());
+  CHECK(in_finish("\"t{g.turn}\"").codes.count("E0318") == 1);
+  CHECK_FALSE(in_finish("").program);
+  const auto source =
+      std::make_shared<const allot::lang::Source>("e", "allot 9 over i in [0, 1], n in 0..8 maximizing n ties: seeded \"t\"");
+  allot::lang::Diagnostics diagnostics;
+  CHECK_FALSE(allot::lang::check_expression(source, diagnostics));
+  REQUIRE(diagnostics.all().size() == 1);
+  CHECK(diagnostics.all()[0].code == "E0404");
+}

@@ -325,12 +325,19 @@ TEST_CASE("loops stand in few others, so that what they cost together stays smal
     for (int i = 0; i < loops; ++i) text = "sum(" + text + " for r" + std::to_string(i) + " in g.rollouts)";
     return text;
   };
-  CHECK(check_in_finish(nested(8)).codes == Codes{});
+  CHECK(check_in_finish(nested(3)).codes == Codes{});
+  CHECK(check_in_finish(nested(4)).codes == Codes{"W0506"});  // n^4: more than the eigenvalues of a matrix
+  CHECK(check_in_finish(nested(8)).codes == Codes{"W0506"});
   CHECK(check_in_finish(nested(9)).codes == Codes{"E0007"});
-  CHECK(check_in_finish("sum(f(" + nested(7) + ") for q in g.rollouts)", "fn f(x: int) -> int = x + x\n").codes == Codes{});
+  CHECK(check_in_finish("sum(f(" + nested(7) + ") for q in g.rollouts)", "fn f(x: int) -> int = x + x\n").codes ==
+        Codes{"W0506"});
   CHECK(check_in_finish("sum(f(" + nested(8) + ") for q in g.rollouts)", "fn f(x: int) -> int = x + x\n").codes ==
         Codes{"E0007"});
   std::string chain = nested(8);
   for (int i = 0; i < 20; ++i) chain += " + sum(1 for q" + std::to_string(i) + " in g.rollouts)";
-  CHECK(check_in_finish(chain).codes == Codes{});
+  CHECK(check_in_finish(chain).codes == Codes{"W0506"});
+  // A matrix is walked row by row: n^3 in one loop is n^4.
+  const std::string gram = "outer([r.tokens / 1 tokens for r in g.rollouts], [r.tokens / 1 tokens for r in g.rollouts])";
+  CHECK(check_in_finish("sum(participation_ratio(" + gram + ") for q in g.rollouts)").codes == Codes{"W0506"});
+  CHECK(check_in_finish("participation_ratio(" + gram + ")").codes == Codes{});
 }

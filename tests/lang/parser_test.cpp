@@ -79,6 +79,11 @@ TEST_CASE("conditionals, comprehensions, lists and records") {
   CHECK(shape("where(m, a, b)") == "(where() m a b)");
   CHECK(shape("allot b.budget.left over g in b.groups, n in 0..most maximizing hit(g, n)") ==
         "(allot maximizing g: b.budget.left n: b.groups 0 most (hit() g n))");
+  CHECK(shape("allot 8 over x in xs, n in 0..2 in proportion to x ties: seeded \"t\"") ==
+        "(allot in proportion to x: 8 n: xs 0 2 x (draw() \"t\"))");
+  CHECK(shape("f(allot 8 over x in xs, n in 0..2 maximizing x, ties: seeded \"t\")") ==
+        "(f() (allot maximizing x: 8 n: xs 0 2 x) ties: (draw() \"t\"))");
+  CHECK(shape("allot 8 over x in xs, n in 0..2 maximizing x ties: 3").find("error: ") == 0);
   CHECK(shape("allot(3)") == "(allot() 3)");
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/cli/cost.h"
+#include "lang/cost.h"
 
 #include <fmt/core.h>
 
@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "common/stack.h"
-#include "compiler/outcome.h"
 #include "lang/builtins.h"
 
-namespace allot::cli {
+namespace allot::lang {
 
 namespace {
 
@@ -31,19 +30,19 @@ std::int64_t multiply(std::int64_t a, std::int64_t b) {
 
 class Counter {
  public:
-  explicit Counter(const lang::Handler& handler) : handler_(handler), owned_(handler.lets.size(), false) {
-    for (const lang::Node& node : handler.nodes) mark(node.owned);
-    for (const lang::Effect& effect : handler.effects) mark(effect);
+  explicit Counter(const Handler& handler) : handler_(handler), owned_(handler.lets.size(), false) {
+    for (const Node& node : handler.nodes) mark(node.owned);
+    for (const Effect& effect : handler.effects) mark(effect);
   }
 
   Polynomial total() {
     Polynomial sum = cost(handler_.keys);
-    for (const lang::Rule& rule : handler_.rules) {
+    for (const Rule& rule : handler_.rules) {
       sum += cost(rule.condition);
-      for (const compiler::OperandPlace& place : compiler::operand_places) sum += cost(rule.verdict.*place.node);
+      for (const auto operand : verdict_operands) sum += cost(rule.verdict.*operand);
       sum += cost(rule.because);
     }
-    for (const lang::Effect& effect : handler_.effects) sum += cost(effect);
+    for (const Effect& effect : handler_.effects) sum += cost(effect);
     for (std::size_t i = 0; i < handler_.lets.size(); ++i) {
       if (!owned_[i]) sum += cost(handler_.lets[i].value);
     }
@@ -55,16 +54,16 @@ class Counter {
     for (const std::int32_t index : lets) owned_[static_cast<std::size_t>(index)] = true;
   }
 
-  void mark(const lang::Effect& effect) {
+  void mark(const Effect& effect) {
     mark(effect.owned);
-    for (const lang::Effect& inner : effect.body) mark(inner);
+    for (const Effect& inner : effect.body) mark(inner);
   }
 
-  const lang::Node& node(lang::NodeId id) const { return handler_.nodes[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return handler_.nodes[static_cast<std::size_t>(id)]; }
 
-  Polynomial cost(const std::vector<lang::MessagePart>& message) {
+  Polynomial cost(const std::vector<MessagePart>& message) {
     Polynomial sum;
-    for (const lang::MessagePart& part : message) sum += cost(part.hole);
+    for (const MessagePart& part : message) sum += cost(part.hole);
     return sum;
   }
 
@@ -76,18 +75,18 @@ class Counter {
     return sum;
   }
 
-  Polynomial cost(const lang::Effect& effect) {
+  Polynomial cost(const Effect& effect) {
     Polynomial once = cost(effect.key);
     once += cost(effect.value);
     once += cost(effect.because);
-    if (effect.kind != lang::EffectKind::ForEach) return once;
+    if (effect.kind != EffectKind::ForEach) return once;
     once += cost_of_lets(effect.owned);
-    for (const lang::Effect& inner : effect.body) once += cost(inner);
+    for (const Effect& inner : effect.body) once += cost(inner);
     return turns_of(effect.loop) * once;
   }
 
   Polynomial turns_of(std::int32_t loop) {
-    const lang::Loop& walked = handler_.loops[static_cast<std::size_t>(loop)];
+    const Loop& walked = handler_.loops[static_cast<std::size_t>(loop)];
     return walked.source < 0 ? Polynomial::variable(walked.scope) : length(walked.source);
   }
 
@@ -95,44 +94,44 @@ class Counter {
   static Polynomial too_deep() { return Polynomial(std::numeric_limits<std::int64_t>::max()); }
 
   // The most elements a vector-valued node can have.
-  Polynomial length(lang::NodeId id) {
+  Polynomial length(NodeId id) {
     if (stack_ends()) return too_deep();
-    const lang::Node& vector = node(id);
-    if (vector.type.matrix() && vector.type.scope != lang::Scope::List) {
+    const Node& vector = node(id);
+    if (vector.type.matrix() && vector.type.scope != Scope::List) {
       return Polynomial::variable(vector.type.scope) * Polynomial::variable(vector.type.across);
     }
-    if (vector.type.scope != lang::Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
-    const bool group = vector.op == lang::Op::Call &&
-                       lang::builtins()[static_cast<std::size_t>(vector.index)].name == lang::places_of_group;
-    if (group) return Polynomial::variable(lang::Scope::Rollouts);
-    if (vector.op == lang::Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
-    if (vector.op == lang::Op::Map || vector.op == lang::Op::Allot) return turns_of(vector.loop);
-    if (vector.op == lang::Op::Let) return length(handler_.lets[static_cast<std::size_t>(vector.index)].value);
-    for (const lang::NodeId argument : vector.args) {
+    if (vector.type.scope != Scope::List && vector.type.vector()) return Polynomial::variable(vector.type.scope);
+    const bool group = vector.op == Op::Call &&
+                       builtins()[static_cast<std::size_t>(vector.index)].name == places_of_group;
+    if (group) return Polynomial::variable(Scope::Rollouts);
+    if (vector.op == Op::ListOf) return Polynomial(static_cast<std::int64_t>(vector.args.size()));
+    if (vector.op == Op::Map || vector.op == Op::Allot) return turns_of(vector.loop);
+    if (vector.op == Op::Let) return length(handler_.lets[static_cast<std::size_t>(vector.index)].value);
+    for (const NodeId argument : vector.args) {
       if (node(argument).type.vector()) return length(argument);
     }
     return Polynomial(1);
   }
 
-  Polynomial cost(lang::NodeId id) {
+  Polynomial cost(NodeId id) {
     if (id < 0) return {};
     if (stack_ends()) return too_deep();
-    const lang::Node& here = node(id);
-    if (here.op == lang::Op::Allot) return cost_of_allotment(here);
+    const Node& here = node(id);
+    if (here.op == Op::Allot) return cost_of_allotment(here);
     Polynomial sum(1);
     Polynomial arguments;
-    for (const lang::NodeId argument : here.args) {
+    for (const NodeId argument : here.args) {
       arguments += cost(argument);
       // A function walks the vectors it is given.
-      if (here.op != lang::Op::Call || !node(argument).type.vector()) continue;
-      const lang::Type& given = node(argument).type;
+      if (here.op != Op::Call || !node(argument).type.vector()) continue;
+      const Type& given = node(argument).type;
       // … and a matrix once for each of its rows.
       arguments += given.matrix() ? length(argument) * Polynomial::variable(given.scope) : length(argument);
     }
-    const bool loop = here.op == lang::Op::Reduce || here.op == lang::Op::Map;
+    const bool loop = here.op == Op::Reduce || here.op == Op::Map;
     sum += loop ? turns_of(here.loop) * arguments : arguments;
     if (loop) {
-      const lang::NodeId source = handler_.loops[static_cast<std::size_t>(here.loop)].source;
+      const NodeId source = handler_.loops[static_cast<std::size_t>(here.loop)].source;
       sum += cost(source);
     }
     sum += cost_of_lets(here.owned);
@@ -141,8 +140,8 @@ class Counter {
 
   // Each item has its bounds computed once. Greed asks the utility twice an item and once a unit; where every count is
   // tried it is asked for each, and each is compared with each way to spend the rest.
-  Polynomial cost_of_allotment(const lang::Node& here) {
-    const lang::Allotment& how = handler_.allotments[static_cast<std::size_t>(here.index)];
+  Polynomial cost_of_allotment(const Node& here) {
+    const Allotment& how = handler_.allotments[static_cast<std::size_t>(here.index)];
     const Polynomial items = turns_of(here.loop);
     Polynomial sum = cost(here.args[0]);
     sum += cost(handler_.loops[static_cast<std::size_t>(here.loop)].source);
@@ -150,11 +149,11 @@ class Counter {
     bounds += cost(here.args[2]);
     sum += items * bounds;
     Polynomial asked = items;
-    if (how.solver == lang::Solver::Greedy) {
+    if (how.solver == Solver::Greedy) {
       asked = Polynomial(2) * items;
       asked += Polynomial::units();
     }
-    if (how.solver == lang::Solver::Exact) {
+    if (how.solver == Solver::Exact) {
       asked = items * Polynomial(how.span + 1);
       sum += asked * Polynomial::units();
     }
@@ -162,43 +161,43 @@ class Counter {
     return sum;
   }
 
-  const lang::Handler& handler_;
+  const Handler& handler_;
   std::vector<bool> owned_;
 };
 
 }  // namespace
 
-Polynomial Polynomial::variable(lang::Scope scope) {
+Polynomial Polynomial::variable(Scope scope) {
   Polynomial one;
   switch (scope) {
-    case lang::Scope::Rollouts:
-    case lang::Scope::Trained:
+    case Scope::Rollouts:
+    case Scope::Trained:
       one.terms_[{1, 0, 0, 0}] = 1;
       break;
-    case lang::Scope::Groups:
-    case lang::Scope::Stored:
-    case lang::Scope::Anchors:
-    case lang::Scope::Ended:
+    case Scope::Groups:
+    case Scope::Stored:
+    case Scope::Anchors:
+    case Scope::Ended:
       one.terms_[{0, 1, 0, 0}] = 1;
       break;
-    case lang::Scope::Pool:
-    case lang::Scope::Known:
-    case lang::Scope::Prompts:
+    case Scope::Pool:
+    case Scope::Known:
+    case Scope::Prompts:
       one.terms_[{0, 0, 1, 0}] = 1;
       break;
-    case lang::Scope::AllTurns:
+    case Scope::AllTurns:
       one.terms_[{1, 0, 0, 1}] = 1;
       break;
-    case lang::Scope::GroupRollouts:
-    case lang::Scope::EndedRollouts:
-    case lang::Scope::StoredRollouts:
+    case Scope::GroupRollouts:
+    case Scope::EndedRollouts:
+    case Scope::StoredRollouts:
       one.terms_[{1, 1, 0, 0}] = 1;
       break;
-    case lang::Scope::Turns:
+    case Scope::Turns:
       one.terms_[{0, 0, 0, 1}] = 1;
       break;
-    case lang::Scope::Single:
-    case lang::Scope::List:
+    case Scope::Single:
+    case Scope::List:
       one.terms_[{}] = 1;
       break;
   }
@@ -240,6 +239,14 @@ std::int64_t Polynomial::at(const Sizes& sizes) const {
   return sum;
 }
 
+int Polynomial::degree() const {
+  int most = 0;
+  for (const auto& [powers, factor] : terms_) {
+    if (factor != 0) most = std::max(most, std::accumulate(powers.begin(), powers.end(), 0));
+  }
+  return most;
+}
+
 std::string Polynomial::text() const {
   std::vector<std::pair<Powers, std::int64_t>> terms;
   for (const auto& [powers, factor] : terms_) {
@@ -266,8 +273,8 @@ std::string Polynomial::text() const {
   return text.empty() ? "0" : text;
 }
 
-Polynomial worst_cost(const lang::Handler& handler) {
+Polynomial worst_cost(const Handler& handler) {
   return Counter(handler).total();
 }
 
-}  // namespace allot::cli
+}  // namespace allot::lang

@@ -1,9 +1,9 @@
-#include "runtime/cli/cost.h"
+#include "lang/cost.h"
 
 #include <catch2/catch.hpp>
 
-using allot::cli::Polynomial;
-using allot::cli::worst_cost;
+using allot::lang::Polynomial;
+using allot::lang::worst_cost;
 using allot::lang::Scope;
 
 namespace {
@@ -37,6 +37,18 @@ TEST_CASE("a bound at given sizes") {
   CHECK(sum.text() == "3 n^2 + 2 t + 7");
   CHECK(sum.at({10, 1, 1, 5}) == 317);
   CHECK((sum * Polynomial(INT64_MAX)).at({10, 1, 1, 5}) == INT64_MAX);
+}
+
+TEST_CASE("the degree is that of the highest product that is there") {
+  const Polynomial n = Polynomial::variable(Scope::Rollouts);
+  const Polynomial t = Polynomial::variable(Scope::Turns);
+  Polynomial sum = n * n * t;
+  sum += Polynomial(0) * n * n * n * n;
+  sum += Polynomial(9);
+  CHECK(sum.degree() == 3);
+  CHECK(Polynomial(9).degree() == 0);
+  CHECK(Polynomial().degree() == 0);
+  CHECK(Polynomial::variable(Scope::AllTurns).degree() == 2);
 }
 
 TEST_CASE("multiplication distributes over addition") {
