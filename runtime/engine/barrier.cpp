@@ -40,6 +40,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   tallies_ = {};
   messages_.clear();
   first_failure_.clear();
+  first_shortage_.clear();
   hit_fault_told_ = false;
   release_left();
   retired_.clear();
@@ -362,8 +363,9 @@ void LiveEngine::add_messages(IterationReport& report) {
                                     tallies_.errors + tallies_.timeouts + tallies_.aborted, first_failure_));
   }
   if (tallies_.starts_cut > 0 || tallies_.budget_stops > 0) {
-    messages_.push_back(fmt::format("budget: {} rollouts could not be started and {} were ended early.",
-                                    tallies_.starts_cut, tallies_.budget_stops));
+    messages_.push_back(fmt::format("budget: {} of {} rollouts could not be started and {} were ended early. The first time {}.",
+                                    tallies_.starts_cut, tallies_.starts_cut + tallies_.rollouts, tallies_.budget_stops,
+                                    first_shortage_));
   }
   if (judge_) {
     std::vector<Version*> versions = versions_in_use();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,7 +61,7 @@ int LiveEngine::start_more(LiveGroup& group, std::int64_t wanted, Orders& orders
 }
 
 // A request for several groups is reserved as a whole: what the budget cannot cover is cut from the last slot
-// backwards.
+// backwards. What a group was refused before it may be asking for again: that counts once, and no more once it is there.
 void LiveEngine::start_together(const std::vector<LiveGroup*>& groups, const std::vector<std::int64_t>& wanted,
                                 Orders& orders) {
   std::vector<int> within;
@@ -72,13 +73,20 @@ void LiveEngine::start_together(const std::vector<LiveGroup*>& groups, const std
     total += within.back();
   }
   int left = ledger_.affordable(total);
-  tallies_.starts_cut += total - left;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const int count = std::min(within[i], left);
     left -= count;
     groups[i]->cut_by_budget = groups[i]->cut_by_budget || count < within[i];
+    const int short_of = std::max(groups[i]->short_of, within[i]) - count;
+    tallies_.starts_cut += short_of - std::exchange(groups[i]->short_of, short_of);
     begin_rollouts(*groups[i], count, orders);
   }
+  note_shortage();
+}
+
+// The first time says most: later the same rollouts hold what is missing.
+void LiveEngine::note_shortage() {
+  if (first_shortage_.empty() && (tallies_.starts_cut > 0 || tallies_.budget_stops > 0)) first_shortage_ = ledger_.tightest();
 }
 
 void LiveEngine::begin_rollouts(LiveGroup& group, int count, Orders& orders) {

@@ -51,6 +51,7 @@ std::vector<LiveGroup*> LiveEngine::due() {
 void LiveEngine::resume(LiveGroup& group, int place, int round, Orders& orders) {
   set_deferred(group, false);
   group.active = group.placed = true;
+  group.short_of = 0;
   group.log.slot = place;
   group.log.round = round;
   group.reason.clear();

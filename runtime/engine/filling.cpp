@@ -82,6 +82,7 @@ void LiveEngine::fill(const std::vector<int>& places, int round, Orders& orders)
       batch_.slot(used[i]).status = SlotStatus::BudgetOut;
     }
   }
+  note_shortage();
 }
 
 // A round of refills, where rounds begin together: when nobody runs any more. Gives whether anything was started or
@@ -126,6 +127,7 @@ void LiveEngine::open_group(int place, int round, const std::string& prompt, con
   }
   group.state = store_.initial();
   group.cut_by_budget = count < size.first;
+  group.short_of = size.first - count;
   batch_.slot(place) = {SlotStatus::Running, round};
   audit_.opened(group);
   begin_rollouts(group, count, orders);
@@ -147,11 +149,11 @@ void LiveEngine::refill(int index, Orders& orders) {
     tallies_.starts_cut += size.first - count;
     if (count > 0) {
       open_group(index, round, *prompt, size, count, orders);
-      return;
+      return note_shortage();
     }
     if (size.first > 0) {
       slot.status = SlotStatus::BudgetOut;
-      return;
+      return note_shortage();
     }
     slot.round = round;  // `size` gave it nothing: its prompt goes back to the pool
   }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 namespace allot::engine {
 
@@ -74,6 +77,22 @@ int Ledger::affordable(int wanted) const {
     }
   }
   return static_cast<int>(std::max(0.0, most));
+}
+
+std::string Ledger::tightest() const {
+  const auto room = [&](const Account& account) {
+    const double each = need(account.unit);
+    return each > 0 ? account.left() / each : account.left() > 0 ? std::numeric_limits<double>::infinity() : 0.0;
+  };
+  const auto least = std::min_element(accounts_.begin(), accounts_.end(),
+                                      [&](const Account& a, const Account& b) { return room(a) < room(b); });
+  if (least == accounts_.end()) return {};
+  const std::string all = fmt::format("{} {}", least->total, lang::name(least->unit));
+  if (least->unit == BaseUnit::Rollouts) return fmt::format("{} of {} were started", least->reserved + least->spent, all);
+  if (least->unit == BaseUnit::Seconds) return fmt::format("{} of {} were spent", least->spent, all);
+  return fmt::format("{} of {} were reserved by open rollouts, {} each for the next turn, and {} spent; what a rollout does not "
+                     "use comes back when its turn is told or it ends",
+                     least->reserved, all, need(least->unit), least->spent);
 }
 
 void Ledger::start(Permit& permit) {

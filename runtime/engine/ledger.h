@@ -43,6 +43,8 @@ class Ledger {
 
   // How many of `wanted` rollouts can be started now: each needs itself and its first turn.
   int affordable(int wanted) const;
+  // How the budget stands that has the least room for one rollout more, in words; empty where there is none.
+  std::string tightest() const;
   // Reserves a rollout and its first turn. Only after affordable() allowed it.
   void start(Permit& permit);
   // Settles the turn that was executed.

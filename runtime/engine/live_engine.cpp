@@ -120,6 +120,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   const bool covered = turn.last || (!ledger_.seconds_exhausted() && ledger_.reserve_turn(rollout.permit));
   if (!covered) {
     ++tallies_.budget_stops;
+    note_shortage();
     group->cut_by_budget = true;
     stop_rollout(*group, ref.sample, orders);
   }

@@ -152,6 +152,7 @@ class LiveEngine final : public Engine {
   void stop_live(LiveGroup& group, Orders& orders);
   int start_more(LiveGroup& group, std::int64_t wanted, Orders& orders);
   void start_together(const std::vector<LiveGroup*>& groups, const std::vector<std::int64_t>& wanted, Orders& orders);
+  void note_shortage();
   void begin_rollouts(LiveGroup& group, int count, Orders& orders);
   void close(LiveGroup& group, Orders& orders);
   void end_as(LiveGroup& group, Fate fate, Orders& orders);
@@ -301,6 +302,7 @@ class LiveEngine final : public Engine {
   std::optional<Error> fatal_;
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
+  std::string first_shortage_;  // of this iteration: how the budget stood
   bool hit_fault_told_ = false;  // in this iteration: the others are counted
   std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
   std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one

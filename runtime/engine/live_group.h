@@ -54,6 +54,7 @@ struct LiveGroup {
 
   bool held_out = false;                // a stop was said but, for the sake of measuring, not carried out
   bool cut_by_budget = false;
+  int short_of = 0;                     // rollouts that it was to have in this iteration and the budget does not cover
   bool closed = false;
   bool deferred = false;                // waits, its rollouts ended
   bool waits = false;                   // its wave is over; `wave of batch` comes when the others' are

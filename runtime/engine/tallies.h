@@ -14,7 +14,7 @@ struct Tallies {
   std::int64_t late = 0, duplicate = 0, unknown = 0;      // events that came too late, twice, or for nobody
   std::int64_t clamped = 0;        // verdicts that asked for more rollouts than the group may have
   std::int64_t left_out = 0;       // members of a subset that cannot be trained on
-  std::int64_t starts_cut = 0;     // rollouts that the budget could not cover
+  std::int64_t starts_cut = 0;     // rollouts that were to start and did not, for the budget could not cover them
   std::int64_t budget_stops = 0;   // rollouts ended because it could not cover their next turn
   std::int64_t late_questions = 0; // asked of a group that had already ended; they change nothing
   std::int64_t held_out = 0;

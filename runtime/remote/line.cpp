@@ -169,13 +169,13 @@ void Line::look() {
   out_ += frame(fmt::format("{{\"seen\":{}}}", seen_));
 }
 
-// A decision is tried once more over a new connection; what cannot be done without an engine waits for one.
+// A decision is tried once more over a new connection; what cannot be done without an engine waits for one, to the end of
+// its time also where the next try would come after it.
 bool Line::reconnect(Clock::time_point until, bool keep, int tries) {
   if (keep) return tries == 0 && connect(until);
   while (!connect(until) && !refused_) {
-    const Clock::time_point next = std::min(std::max(retry_at_, Clock::now()), until);
-    if (next >= until) return false;
-    std::this_thread::sleep_until(next);
+    if (Clock::now() >= until) return false;
+    std::this_thread::sleep_until(std::min(retry_at_, until));
   }
   return static_cast<bool>(socket_);
 }

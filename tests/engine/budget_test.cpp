@@ -39,10 +39,30 @@ TEST_CASE("a request that the budget cannot cover is cut from the last slot back
   for (const Start& start : driver.starts) counts.push_back(start.count);
   CHECK(counts == std::vector<int>{4, 4, 2});
   CHECK(engine->unused_prompts() == std::vector<std::string>{"p3"});
-  // 6 at the first fill, and 2 once more when the third group would have been completed.
-  CHECK(report.metrics.at("budget/starts_cut") == 8);
-  CHECK(report.message.find("could not be started") != std::string::npos);
+  // 16 were planned. The third group asks again for its 2 when its wave is over: they are the same two.
+  CHECK(report.metrics.at("budget/starts_cut") == 6);
+  CHECK(report.message.find("6 of 16 rollouts could not be started and 0 were ended early. The first time 10 of 10 rollouts "
+                            "were started.") != std::string::npos);
   CHECK(driver.run(1, prompts(4)).metrics.at("rollouts/started") == 10);  // a new iteration, a new budget
+}
+
+// Three groups of four are planned. Five rollouts hold the five calls; when they end without a call the second group gets
+// what it lacks, a few at a time, and asks again each time.
+TEST_CASE("what is reserved and not used is told, and who asks twice for the same rollouts is counted once") {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+    auto engine = engine_of("policy p\nbudget 5 calls per iteration\non finish of group g { train }\n", settings(3, 4));
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(2, sample); }, seed);
+    watch(driver, *engine);
+    const IterationReport report = driver.run(0, prompts(3));
+    const double started = report.metrics.at("rollouts/started");
+    CHECK(started >= 5);
+    CHECK(started <= 8);
+    CHECK(report.metrics.at("budget/starts_cut") == 12 - started);
+    CHECK(report.metrics.at("budget/calls/iteration/left") == 5);
+    CHECK(report.message.find(fmt::format("budget: {} of 12 rollouts could not be started and 0 were ended early. The first time "
+                                          "5 of 5 calls were reserved by open rollouts, 1 each for the next turn, and 0 spent; "
+                                          "what a rollout does not use comes back", 12 - started)) != std::string::npos);
+  }
 }
 
 TEST_CASE("tokens are reserved a turn at a time; who cannot be covered is stopped, and the rest is trained on") {
