@@ -118,7 +118,10 @@ Exit serve(const ServeOptions& options) {
   const auto server = remote::Server::over(*std::move(listener), **engine, {.grace = options.grace});
   tell_ready(options, **engine, *server);
   constexpr timespec second{1, 0};
-  while (::sigtimedwait(&ends, nullptr, &second) < 0) (*desk)->saved((*engine)->saved_change());
+  do {
+    for (const std::string& line : (*desk)->take_messages()) fmt::print(stderr, "allot: {}\n", line);
+    (*desk)->saved((*engine)->kept_change());
+  } while (::sigtimedwait(&ends, nullptr, &second) < 0);
   server->close();
   tell_end(options, server->counts());
   return Exit::Good;

@@ -231,9 +231,12 @@ Result<IterationReport> LiveEngine::end_iteration() {
   // What is remembered is written behind the caller's back, from a moment that the next barrier leaves as it is.
   Background::Task beside;
   if (files_) {
-    beside = [files = files_, taken = std::make_shared<const Snapshot>(snapshot())]() mutable -> std::optional<Error> {
+    beside = [this, files = files_, change = swaps_.saved,
+              taken = std::make_shared<const Snapshot>(snapshot())]() mutable -> std::optional<Error> {
       const auto done = files->write(*std::exchange(taken, nullptr));
-      return done ? std::nullopt : std::optional(done.error());
+      if (!done) return done.error();
+      kept_change_ = change;
+      return std::nullopt;
     };
   }
   auto written = audit_.barrier(std::move(beside));

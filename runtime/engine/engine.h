@@ -127,8 +127,10 @@ class Engine {
   // What became of a swap that was told to wait.
   virtual SwapReport swap_outcome(int ticket) const = 0;
   virtual int active_version() const = 0;  // counts swaps; 0: what the run began with
-  // SwapReport::change of the latest that a run that is resumed from the last barrier knows of.
+  // SwapReport::change of the latest that save_state() holds.
   virtual int saved_change() const = 0;
+  // … of the latest that the run folder's own state.json holds: written behind the barrier's back, so it comes later.
+  virtual int kept_change() const { return saved_change(); }
   // Whether a request of this id was carried out: also before the run was resumed, as far as the state knows.
   virtual bool carried_out(const std::string& request) const = 0;
 

@@ -4,6 +4,7 @@
 // (budget), StateStore and Pool (memory over iterations), Trust (holdout and shadow), Audit (journal).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -67,6 +68,7 @@ class LiveEngine final : public Engine {
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
   int saved_change() const override;
+  int kept_change() const override { return kept_change_; }
   bool carried_out(const std::string& request) const override;
 
   // For tests of what must hold after every event.
@@ -281,6 +283,7 @@ class LiveEngine final : public Engine {
   Ledger ledger_;
   StateStore store_;
   Trust trust_;
+  std::atomic<int> kept_change_ = 0;  // set by the thread behind, which ends with the journal
   Audit audit_;
   Tallies tallies_;      // of this iteration
   RunTallies run_;       // of the whole run

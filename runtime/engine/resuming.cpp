@@ -111,6 +111,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   run_ = read.run;
   head_ = std::make_shared<const HeadText>(make_head());
   swaps_.saved = read.versions.next_number - 1;
+  kept_change_ = swaps_.saved;
   publish();
   return {};
 }

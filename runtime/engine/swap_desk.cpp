@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,6 +48,23 @@ std::optional<Result<SwapRequest>> read_request(const fs::path& file) {
   return text ? std::optional(swap_request_from(*text)) : std::nullopt;
 }
 
+std::optional<SwapReport> answer_given(const SwapFiles& files, const std::string& id) {
+  const auto text = read_whole(files.answer(id));
+  return text ? swap_report_from(*text) : std::nullopt;
+}
+
+// In the order of asking.
+std::vector<std::string> ids_of(const fs::path& requests, std::initializer_list<std::string_view> kinds) {
+  std::vector<std::string> ids;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(requests, ignored)) {
+    const std::string kind = entry.path().extension().string();
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) ids.push_back(entry.path().stem().string());
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path& run, const fs::path& watched) {
@@ -58,6 +77,7 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
   std::unique_ptr<SwapDesk> desk(new SwapDesk(engine, run));
   if (!watched.empty()) desk->watch(watched, resumed);
   desk->saved_ = engine.saved_change();
+  desk->carry_out_again();
   desk->beat();
   desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
   return desk;
@@ -114,16 +134,39 @@ void SwapDesk::beat() {
   (void)replace_file(files_.alive(), to_text(beat), Durability::Atomic);  // a full disk stops the beat, not the run
 }
 
+// What an earlier process had begun with and the state does not hold. Each may build on the one before, so they go one
+// after the other; and nobody decides before the policy is active again that was said to be.
+void SwapDesk::carry_out_again() {
+  std::error_code ignored;
+  for (const std::string& id : ids_of(files_.requests(), {".taken"})) {
+    const auto given = answer_given(files_, id);
+    const bool accepted = given && !lasts(given->outcome);
+    if (engine_.carried_out(id) || (given && !accepted)) {
+      fs::remove(files_.taken(id), ignored);
+      continue;
+    }
+    auto request = read_request(files_.taken(id));
+    if (!request) continue;
+    SwapReport report;
+    if (*request) {
+      SwapRequest again = **std::move(request);
+      again.id = id;
+      if (accepted) again.expected.clear();  // it was as expected when it was accepted
+      report = engine_.swap(again);
+    } else {
+      report.reason = request->error().text();
+    }
+    if (accepted && report.outcome == SwapOutcome::Refused) {
+      messages_.push_back(fmt::format("a swap that was accepted before the run was resumed cannot be made again: {}", report.reason));
+    }
+    served_[id].report = std::move(report);
+  }
+}
+
 // Tickets are taken in the order of asking, so that of several requests the latest wins.
 void SwapDesk::take_requests() {
-  std::vector<std::string> ids;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(files_.requests(), ignored)) {
-    const auto kind = entry.path().extension();
-    if (kind == ".json" || kind == ".taken") ids.push_back(entry.path().stem().string());
-  }
-  std::sort(ids.begin(), ids.end());
-  for (const std::string& id : ids) {
+  for (const std::string& id : ids_of(files_.requests(), {".json", ".taken"})) {
     {
       const std::lock_guard lock(mutex_);
       if (served_.contains(id)) continue;
@@ -208,8 +251,7 @@ void SwapDesk::answer() {
     workers_.erase(id);
     beat();  // the active version with it
     // A request that was carried out before the process ended may come again: its answer was given.
-    const auto before = read_whole(files_.answer(id));
-    const auto given = before ? swap_report_from(*before) : std::nullopt;
+    const auto given = answer_given(files_, id);
     const bool repeats = given && !lasts(given->outcome) && given->outcome != SwapOutcome::Waiting && lasts(report.outcome);
     if (!repeats) (void)replace_file(files_.answer(id), to_text(report), Durability::Atomic);
   }

@@ -20,17 +20,18 @@ namespace allot::engine {
 
 class SwapDesk {
  public:
-  // `engine` must outlive the desk. `watched` may be empty. Of a run that is resumed, a watched file is taken up that was
-  // changed since it was last looked at.
+  // `engine` must outlive the desk, and be what it was resumed to, between two iterations. What an earlier process had
+  // accepted and that does not hold is carried out before this returns. `watched` may be empty. Of a run that is resumed, a
+  // watched file is taken up that was changed since it was last looked at.
   static Result<std::unique_ptr<SwapDesk>> open(Engine& engine, const std::filesystem::path& run,
                                                 const std::filesystem::path& watched);
   ~SwapDesk();
   SwapDesk(const SwapDesk&) = delete;
   SwapDesk& operator=(const SwapDesk&) = delete;
 
-  // A resumed run would know of this change (SwapReport): requests up to it need not be kept.
+  // The state on disk that the run is resumed from holds this change (SwapReport): requests up to it need not be kept.
   void saved(int change);
-  // What was said of the watched file, a line each, since the last call.
+  // What was said of the watched file, and of swaps that cannot be made again, a line each, since the last call.
   std::vector<std::string> take_messages();
 
  private:
@@ -44,6 +45,7 @@ class SwapDesk {
   void keep_watched();
   void work(const std::stop_token& stop);
   void beat();
+  void carry_out_again();
   void take_requests();
   void serve(const std::string& id, SwapRequest request);
   void follow_file();

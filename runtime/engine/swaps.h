@@ -36,7 +36,7 @@ struct Replaced {
 struct ActivePolicy {
   std::shared_ptr<Policy> policy;            // null without one
   int number = 0;
-  int saved = 0;                             // the latest change that a resumed run would know of
+  int saved = 0;                             // the latest change in the latest snapshot
   bool has_canary = false;
   std::optional<Replaced> before;            // the latest
   std::shared_ptr<const std::vector<std::string>> prompts;  // offered in this iteration

@@ -121,6 +121,49 @@ class Serve(unittest.TestCase):
         self.assertEqual(swapped.code, 0, swapped.err)
         self.assertEqual(swapped.json()["outcome"], "active")
 
+    def greet(self, ready):
+        client = Client(ready["socket"])
+        client.say(allot=1, client="by hand", seen=0)
+        client.hear()
+        return client
+
+    def test_what_was_answered_holds_whatever_ends_the_process(self):
+        gate = "policy gate\n# {}\non finish of group g {{ train }}\n"
+        first, second, third = (policy_file(gate.format(i), "gate.allot") for i in range(3))
+        words = [first, "--slots", "1", "--group-size", "2"]
+        process, ready = self.start(*words)
+        begun = ready["hash"]
+        self.play(self.greet(ready), 0, 0)
+
+        def ended_and_resumed(process, how):
+            process.send_signal(how)
+            process.communicate(timeout=10)
+            return self.start(*words, "--resume")
+
+        def asked(*words):
+            told = allot(*words, "--json")
+            self.assertEqual(told.code, 0, told.err)
+            self.assertEqual(told.json()["outcome"], "active")
+            return told.json()["to"]
+
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            hash = asked("swap", self.run_folder, second)
+            process, ready = ended_and_resumed(process, how)
+            self.assertEqual(ready["hash"], hash)
+            self.assertEqual(asked("rollback", self.run_folder), begun)
+            process, ready = ended_and_resumed(process, how)
+            self.assertEqual(ready["hash"], begun)
+        # … and at a barrier: whether state.json holds it by then or not, it is carried out once.
+        hash = asked("swap", self.run_folder, third)
+        self.play(self.greet(ready), 1, 1)
+        process, ready = ended_and_resumed(process, signal.SIGKILL)
+        self.assertEqual(ready["hash"], hash)
+        next_one = json.loads(pathlib.Path(self.run_folder, "state.json").read_text())["iteration"] + 1  # each opens one group
+        self.play(self.greet(ready), next_one, next_one)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.communicate(timeout=10)[1], "")
+        self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
+
     def test_what_the_trainer_can_do_is_said(self):
         policy = policy_file("policy p\non shape of group g { set advantages = 2 * g.advantages }\n")
         refused = allot("serve", policy, "--run", self.run_folder)

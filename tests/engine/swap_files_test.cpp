@@ -55,6 +55,79 @@ TEST_CASE("a request that was carried out and not yet saved comes again after th
   CHECK(comes_true([&] { return resumed->policy_hash() == report->to; }));
 }
 
+TEST_CASE("requests that build on each other are made again in their order, before anything is decided") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const std::string first = engine->policy_hash();
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  const auto asked = [&](const SwapRequest& request) {
+    auto report = ask_for_swap(folder.path, request, 5);
+    if (!report) FAIL(report.error().text());
+    REQUIRE(report->outcome == SwapOutcome::Active);
+    return *report;
+  };
+  const SwapReport one = asked(request_of(gate(1), first));
+  const SwapReport two = asked(request_of(gate(2), one.to));
+  SwapRequest rollback;
+  rollback.back = StateOf::Now;
+  rollback.expected = two.to;
+  CHECK(asked(rollback).to == one.to);
+  desk->reset();
+  engine.reset();
+  CHECK_FALSE(fs::exists(folder.path / "state.json"));  // no iteration has ended: the state holds none of them
+  auto again = engine_in(folder.path);
+  auto second = SwapDesk::open(*again, folder.path, {});
+  REQUIRE(second);
+  CHECK(again->policy_hash() == one.to);  // at once
+  CHECK(again->active_version() == 3);    // two swaps and a rollback
+  CHECK((*second)->take_messages().empty());
+}
+
+TEST_CASE("a refusal that was told is not tried again, and a swap that cannot be made again is told") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const std::string first = engine->policy_hash();
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  fs::create_directories(files.answer("").parent_path());
+  SwapReport refused, accepted;
+  accepted.outcome = SwapOutcome::Active;
+  REQUIRE(replace_file(files.taken("00-refused"), to_text(request_of(gate(1)))));
+  REQUIRE(replace_file(files.answer("00-refused"), to_text(refused)));
+  REQUIRE(replace_file(files.taken("01-accepted"), to_text(request_of("policy gate\non turn 99 of group g { stop }\n"))));
+  REQUIRE(replace_file(files.answer("01-accepted"), to_text(accepted)));
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  CHECK(engine->policy_hash() == first);
+  const auto told = (*desk)->take_messages();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].find("cannot be made again: ") != std::string::npos);
+  CHECK(comes_true([&] { return fs::is_empty(files.requests()); }));
+  CHECK(swap_report_from(*read_whole(files.answer("01-accepted")))->outcome == SwapOutcome::Active);  // what was answered stays
+}
+
+TEST_CASE("a change counts as kept once state.json holds it, not before") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample % 2); });
+  driver.run(0, prompts(4));
+  const SwapReport report = engine->swap(request_of(gate(1)));
+  REQUIRE(report.outcome == SwapOutcome::Active);
+  CHECK(engine->saved_change() == 1);  // save_state() would tell of it
+  std::this_thread::sleep_for(50ms);   // for the thread behind
+  CHECK(engine->kept_change() == 0);
+  driver.run(1, prompts(4));
+  CHECK(comes_true([&] { return engine->kept_change() == 1; }));
+  const auto state = read_whole(folder.path / "state.json");
+  REQUIRE(state);
+  CHECK(state->find(report.to) != std::string::npos);
+  engine.reset();
+  auto resumed = engine_in(folder.path);
+  REQUIRE(resumed->restore_from(folder.path));
+  CHECK(resumed->kept_change() == 1);
+}
+
 TEST_CASE("what a resumed run knows of is not carried out again: a swap, a canary, its end, a rollback") {
   const Folder folder;
   auto engine = engine_in(folder.path);
