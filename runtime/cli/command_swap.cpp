@@ -48,6 +48,7 @@ Json to_json(const engine::SwapReport& report) {
   return {{"outcome", name(report.outcome)},
           {"from", report.from},
           {"to", report.to},
+          {"parameters", report.parameters},
           {"version", report.version},
           {"iteration", report.iteration},
           {"reason", report.reason},
@@ -59,14 +60,15 @@ Json to_json(const engine::SwapReport& report) {
 
 void print(const engine::SwapReport& report) {
   const auto hash = [](const std::string& text) { return text.substr(0, 12); };
+  const std::string to = engine::policy_words(report.to, report.parameters);
   switch (report.outcome) {
     case SwapOutcome::Active:
       fmt::print("active: version {}, {} in the place of {}, from iteration {} on; ready after {:.0f} ms\n", report.version,
-                 hash(report.to), hash(report.from), report.iteration, 1000 * report.seconds);
+                 to, hash(report.from), report.iteration, 1000 * report.seconds);
       break;
-    case SwapOutcome::Waiting: fmt::print("accepted: {}; ", hash(report.to)); break;
-    case SwapOutcome::Canary: fmt::print("canary: version {}, {} beside {}; ", report.version, hash(report.to), hash(report.from)); break;
-    case SwapOutcome::Unchanged: fmt::print("unchanged: {} is active already, as version {}\n", hash(report.from), report.version); break;
+    case SwapOutcome::Waiting: fmt::print("accepted: {}; ", to); break;
+    case SwapOutcome::Canary: fmt::print("canary: version {}, {} beside {}; ", report.version, to, hash(report.from)); break;
+    case SwapOutcome::Unchanged: fmt::print("unchanged: {} is active already, as version {}\n", to, report.version); break;
     case SwapOutcome::Refused:
     case SwapOutcome::Superseded: return;
   }
@@ -133,7 +135,7 @@ Exit swap(const SwapOptions& options) {
   if (request->expected.empty()) {
     const auto beat = engine::who_serves(*folder);
     if (!beat) return complain(beat.error()), Exit::Misuse;
-    request->expected = beat->policy;
+    request->expected = fmt::format("v{}", beat->version);
   }
   (void)std::signal(SIGINT, [](int) { interrupted = true; });
   const auto report = engine::ask_for_swap(*folder, *request, options.wait, &interrupted);
@@ -151,12 +153,13 @@ Exit swap(const SwapOptions& options) {
 void add_common(CLI::App* command, SwapOptions& options) {
   command->add_option("RUN", options.run, "a run folder, or the folder of one of its arms; the run must be alive")->required();
   command->add_option("--expect", options.expected,
-                      "hash of the policy that is to be replaced, or its first 8 or more digits; default: what is active "
-                      "when the request is made")
+                      "the version that is to be replaced, such as v3; or the hash of its text, or the first 8 or more digits "
+                      "of that, whatever its parameters; default: the version that is active when the request is made")
       ->check(CLI::Validator(
           [](std::string& text) {
+            if (engine::is_version_number(text)) return std::string();
             const bool digits = text.size() >= 8 && text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-            return digits ? std::string() : fmt::format("'{}' is no hash of a policy: give eight or more of its digits", text);
+            return digits ? std::string() : fmt::format("'{}' is no hash of a policy: give eight or more of its digits, or a version such as v3", text);
           },
           ""));
   command->add_option("--wait", options.wait, "seconds to wait for the outcome")->check(CLI::Range(0.1, 86400.0))->capture_default_str();

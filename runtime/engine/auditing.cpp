@@ -84,7 +84,7 @@ class Auditor {
 
   AuditResult result(const JournalProblems& problems, const std::vector<std::string>& missing) {
     result_.damage.insert(result_.damage.begin(), missing.begin(), missing.end());
-    result_.versions = static_cast<std::int64_t>(hashes_.size());
+    result_.versions = static_cast<std::int64_t>(versions_.size());
     result_.unsummed = unsummed_;
     result_.cut_lines = problems.cut_lines;
     result_.damage.insert(result_.damage.begin(), problems.damaged.begin(), problems.damaged.end());
@@ -157,7 +157,7 @@ class Auditor {
     const auto version = asking_.find(record.value("v", 0));
     if (version != asking_.end()) {
       about.policy = version->second->policy().program().hash;
-      hashes_.insert(about.policy);
+      versions_.insert(version->first);
     }
     if (sum == asked) return;
     about.member = "asked";
@@ -198,7 +198,7 @@ class Auditor {
       AskingAgain& asking = *version->second;
       const int handler = record.at("h").get<int>();
       about.policy = asking.policy().program().hash;
-      hashes_.insert(about.policy);
+      versions_.insert(version->first);
       about.point = "on " + asking.policy().program().handlers.at(static_cast<std::size_t>(handler)).text;
       const Json again = asking.ask(handler, frame, about.group >= 0);
       if (packed) {  // recorded is the rule alone, and that nothing changed
@@ -227,7 +227,7 @@ class Auditor {
 
   AuditResult result_;
   std::map<int, std::unique_ptr<AskingAgain>> asking_;  // by the number of the version
-  std::set<std::string> hashes_;
+  std::set<int> versions_;  // that decided, by their numbers: the same text may come again with other parameters
   std::optional<Error> failure_;
   LineChain chain_;
   std::set<std::string> ends_;  // the sums up to each end of an iteration, and with it

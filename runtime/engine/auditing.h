@@ -29,7 +29,7 @@ struct AuditResult {
   std::int64_t audited = 0;
   std::int64_t differing = 0;
   std::int64_t iterations = 0;           // ended; ones that were run again count again
-  std::int64_t versions = 0;             // policies that decided, by their hashes
+  std::int64_t versions = 0;             // of the policy that decided, by their numbers
   // Tokens that were asked their loss, and in how many iterations: the journal counts them, so they are not asked again.
   std::int64_t loss_tokens = 0;
   std::int64_t loss_iterations = 0;

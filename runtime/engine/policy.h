@@ -46,6 +46,8 @@ class Policy {
   const std::vector<std::int32_t>& states_read(int handler) const { return states_read_[static_cast<std::size_t>(handler)]; }
   // Null for a policy that was put together in memory.
   const std::shared_ptr<const Origin>& origin() const { return origin_; }
+  // What was given for its parameters, as it was written.
+  std::map<std::string, std::string> given() const { return origin_ ? origin_->parameters : std::map<std::string, std::string>(); }
   void set_origin(Origin origin) { origin_ = std::make_shared<const Origin>(std::move(origin)); }
   const compiler::Executable& executable() const { return *active_.load(std::memory_order_acquire); }
 

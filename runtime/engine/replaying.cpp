@@ -48,12 +48,13 @@ void sort_by_group(Json& same) {
   }
 }
 
-// Without checksums, and without what tells of the moment and of the way in which a swap was asked for.
+// Without checksums, and of a swap without what tells of the moment and of the way in which it was asked for, and without
+// words for people; what it changed is in the record of its version.
 Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
   if (record.at("k") == "swap") {
-    for (const char* const name : {"ticket", "by", "seconds"}) record.erase(name);
+    for (const char* const name : {"ticket", "by", "set", "reason", "seconds"}) record.erase(name);
   }
   if (record.at("k") == "same") sort_by_group(record);
   return record;

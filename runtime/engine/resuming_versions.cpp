@@ -8,13 +8,6 @@
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
-namespace {
-
-std::map<std::string, std::string> parameters_of(const Version& version) {
-  return version.policy->origin() != nullptr ? version.policy->origin()->parameters : std::map<std::string, std::string>();
-}
-
-}  // namespace
 
 SavedVersions LiveEngine::saved_versions() const {
   SavedVersions saved;
@@ -22,8 +15,8 @@ SavedVersions LiveEngine::saved_versions() const {
   saved.number = swaps_.current->number;
   saved.next_number = swaps_.next_number;
   saved.since_barrier = swaps_.since_barrier;
-  saved.parameters = parameters_of(*swaps_.current);
-  if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), parameters_of(*swaps_.canary), swaps_.share};
+  saved.parameters = swaps_.current->policy->given();
+  if (swaps_.canary) saved.canary = {swaps_.canary->number, swaps_.canary->hash(), swaps_.canary->policy->given(), swaps_.share};
   saved.carried_out = swaps_.carried_out;
   for (const Replaced& replaced : swaps_.before) {
     if (!replaced.origin) continue;

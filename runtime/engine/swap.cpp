@@ -22,16 +22,38 @@ constexpr std::chrono::microseconds patience{200};  // an event takes one or a f
 
 std::string short_hash(const std::string& hash) { return hash.substr(0, 12); }
 
-// The same text with the same parameters.
+// The same text with the same values of its parameters, however they were written.
 bool same_policy(const Version& a, const Version& b) {
-  const auto overrides = [](const Version& version) {
-    const auto& origin = version.policy->origin();
-    return origin != nullptr ? origin->parameters : std::map<std::string, std::string>();
-  };
-  return a.hash() == b.hash() && overrides(a) == overrides(b);
+  return a.hash() == b.hash() && a.policy->parameters() == b.policy->parameters();
+}
+
+// A compare-and-exchange needs what it compares with.
+std::optional<Error> check_expected(const std::string& expected, const Version& active) {
+  const bool number = is_version_number(expected);
+  if (!number && !expected.empty() && expected.size() < std::min(shortest_hash, active.hash().size())) {
+    return Error{fmt::format("\"{}\" is too short to tell one policy from another.", expected),
+                 fmt::format("give at least {} digits of the hash, or a version, such as v{}", shortest_hash, active.number)};
+  }
+  const std::string active_number = fmt::format("v{}", active.number);
+  if (number ? expected == active_number : active.hash().starts_with(expected)) return std::nullopt;
+  return Error{fmt::format("The active policy is version {} ({}), not {}: somebody swapped it meanwhile.", active.number,
+                           policy_words(active.hash(), active.policy->given()), number ? expected : short_hash(expected)),
+               fmt::format("where that one is to be replaced, ask again and expect {}", active_number)};
 }
 
 }  // namespace
+
+std::string policy_words(const std::string& hash, const std::map<std::string, std::string>& parameters) {
+  std::string words = short_hash(hash);
+  for (const auto& [name, value] : parameters) {
+    words += fmt::format("{} {} = {}", name == parameters.begin()->first ? " with" : ",", name, value);
+  }
+  return words;
+}
+
+bool is_version_number(std::string_view text) {
+  return text.size() > 1 && text.front() == 'v' && text.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
 
 std::string_view name(SwapOutcome outcome) {
   switch (outcome) {
@@ -109,7 +131,10 @@ void LiveEngine::carry_out(PostedSwap& posted) {
   report.iteration = in_iteration_ ? iteration_ : iteration_ + 1;
   if (swaps_.current) report.from = swaps_.current->hash();
   if (posted.prepared) {
-    if (posted.prepared->version) report.to = posted.prepared->version->hash();
+    if (const auto& next = posted.prepared->version) {
+      report.to = next->hash();
+      report.parameters = posted.request.back ? next->policy->given() : posted.request.parameters;
+    }
     report = exchange(posted.request, *posted.prepared, std::move(report));
   } else {
     report.reason = posted.prepared.error().text();
@@ -134,16 +159,7 @@ void LiveEngine::publish() {
 
 // Every reason to refuse that depends on what is active at this moment.
 std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const Version& next) const {
-  const std::string& active = swaps_.current->hash();
-  if (!request.expected.empty() && request.expected.size() < std::min(shortest_hash, active.size())) {
-    return Error{fmt::format("\"{}\" is too short to tell one policy from another.", request.expected),
-                 fmt::format("give at least {} digits of the hash", shortest_hash)};
-  }
-  if (!active.starts_with(request.expected)) {
-    return Error{fmt::format("The active policy is {}, not {}: somebody swapped it meanwhile.", short_hash(active),
-                             short_hash(request.expected)),
-                 "look at what is active (`allot log RUN`), and ask again with its hash"};
-  }
+  if (auto other = check_expected(request.expected, *swaps_.current)) return other;
   if (!request.confirmed) {
     if (const std::string why = looks_like_half(*swaps_.current->policy, *next.policy); !why.empty()) {
       return Error{why, fmt::format("where it is whole and that is meant: allot swap {} {}", settings_.run_folder.string(), request.text.file)};

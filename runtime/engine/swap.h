@@ -22,7 +22,8 @@ struct SwapRequest {
   std::shared_ptr<Policy> policy;                 // … loaded already
   std::optional<StateOf> back;                    // the version before the active one
   std::map<std::string, std::string> parameters;  // --set name=value, beside those that the active version has
-  // Of the active version: its content hash (SHA-256) or the first eight or more digits of it. Empty: whatever is active.
+  // Of the active version: its number, as "v3", or its content hash (SHA-256), or the first eight or more digits of that,
+  // which tells nothing of parameters. Empty: whatever is active.
   std::string expected;
   bool now = false;   // groups that run take the new version too, where what they keep allows it
   double canary = 0;  // above 0: that share (below 1) of the groups, or of the iterations where groups are ranked
@@ -38,7 +39,7 @@ enum class SwapOutcome {
   Active,      // decides from here on
   Waiting,     // accepted; takes over at the end of the iteration
   Canary,      // decides about its share
-  Unchanged,   // the same text and parameters are active already
+  Unchanged,   // the same text is active already, with the same values of its parameters
   Refused,     // nothing was changed
   Superseded   // a later request came before it could take over
 };
@@ -53,6 +54,7 @@ struct SwapReport {
   int ticket = 0;          // counts requests
   SwapOutcome outcome = SwapOutcome::Refused;
   std::string from, to;    // content hashes; `to` is empty where the text could not be read as a policy
+  std::map<std::string, std::string> parameters;  // that came with it; of a rollback, those that the version before had
   int version = 0;         // number of the active one, or of the canary; 0 while it waits, and where it was refused
   int change = 0;          // counts changes of the versions, a canary and its end too; 0 where there was none
   int iteration = 0;       // from which it decides, or in which it was refused
@@ -67,5 +69,10 @@ struct SwapReport {
   double canary = 0;
   std::optional<StateOf> back;
 };
+
+// "dd4508816dd1", or "dd4508816dd1 with least = 0.7" where parameters are given.
+std::string policy_words(const std::string& hash, const std::map<std::string, std::string>& parameters);
+// Whether SwapRequest::expected names a version by its number.
+bool is_version_number(std::string_view text);
 
 }  // namespace allot::engine

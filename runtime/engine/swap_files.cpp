@@ -70,6 +70,7 @@ std::string to_text(const SwapReport& report) {
                  {"outcome", name(report.outcome)},
                  {"from", report.from},
                  {"to", report.to},
+                 {"parameters", report.parameters},
                  {"version", report.version},
                  {"change", report.change},
                  {"iteration", report.iteration},
@@ -90,6 +91,7 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
     }
     report.from = json.at("from").get<std::string>();
     report.to = json.at("to").get<std::string>();
+    report.parameters = json.value("parameters", std::map<std::string, std::string>());
     report.version = json.at("version").get<int>();
     report.change = json.value("change", report.version);
     report.iteration = json.at("iteration").get<int>();

@@ -13,11 +13,8 @@ namespace allot::engine {
 // The policy that comes, with the parameters that were given for the run and those that come with the request.
 Result<std::shared_ptr<Policy>> LiveEngine::policy_for(const SwapRequest& request, const ActivePolicy& active) const {
   if (request.policy) return request.policy;
-  const auto given = [](const Policy& policy) {
-    return policy.origin() != nullptr ? policy.origin()->parameters : std::map<std::string, std::string>();
-  };
   PolicyText text = request.text;
-  std::map<std::string, std::string> parameters = given(*active.policy);
+  std::map<std::string, std::string> parameters = active.policy->given();
   if (request.back) {
     if (!active.before) {
       return Error{active.number == 0 ? "There is no version before the active one: this run was never swapped."

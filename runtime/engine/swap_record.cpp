@@ -11,6 +11,7 @@ std::string swap_record(const SwapReport& report) {
   JsonText text;
   text.begin_object().member("k", "swap").member("it", report.iteration).member("ticket", report.ticket);
   text.member("by", report.by).member("outcome", name(report.outcome)).member("from", report.from).member("to", report.to);
+  if (!report.parameters.empty()) text.member("set", report.parameters);
   text.member("v", report.version).member("reason", report.reason);
   text.key("state").begin_object();
   text.member("kept", report.state.kept).member("migrated", report.state.migrated);
@@ -37,7 +38,8 @@ std::string swap_words(const nlohmann::ordered_json& record) {
     return fmt::format("group {} goes on under version {}, its own state {}", record.at("g").get<int>(), record.at("to").get<int>(),
                        text("state") == "restarted" ? "begun anew" : text("state"));
   }
-  const std::string to = text("to").substr(0, 12), from = text("from").substr(0, 12), outcome = text("outcome");
+  const std::string from = text("from").substr(0, 12), outcome = text("outcome");
+  const std::string to = policy_words(text("to"), record.value("set", std::map<std::string, std::string>()));
   const std::string reason = text("reason").empty() ? "" : ": " + text("reason").substr(0, text("reason").find('\n'));
   const int version = record.at("v").get<int>();
   if (outcome == "active") return fmt::format("{}: version {} ({}) takes the place of {}{}", text("by"), version, to, from, reason);

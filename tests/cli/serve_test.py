@@ -121,6 +121,20 @@ class Serve(unittest.TestCase):
         self.assertEqual(swapped.code, 0, swapped.err)
         self.assertEqual(swapped.json()["outcome"], "active")
 
+    def test_a_version_is_expected_and_its_parameters_are_told(self):
+        text = "policy gate\nparam most: real = 3\non finish of group g { when (g.reward_mean ?? 0) > most then drop otherwise train }\n"
+        policy = policy_file(text, "gate.allot")
+        self.start(policy)
+        told = allot("swap", self.run_folder, policy, "--set", "most=0.5", "--expect", "v0")
+        self.assertEqual(told.code, 0, told.err)
+        self.assertIn("with most = 0.5 in the place of", told.out)
+        late = allot("swap", self.run_folder, policy, "--set", "most=0.7", "--expect", "v0")
+        self.assertEqual((late.code, "with most = 0.5), not v0: somebody swapped it meanwhile" in late.err), (1, True))
+        same = allot("swap", self.run_folder, policy, "--set", "most=0.50", "--json")
+        self.assertEqual((same.json()["outcome"], same.json()["version"]), ("unchanged", 1))
+        told = allot("swap", self.run_folder, policy, "--set", "most=0.7", "--expect", "v1", "--json")
+        self.assertEqual((told.json()["outcome"], told.json()["parameters"]), ("active", {"most": "0.7"}))
+
     def greet(self, ready):
         client = Client(ready["socket"])
         client.say(allot=1, client="by hand", seen=0)

@@ -185,6 +185,9 @@ class Swap(unittest.TestCase):
                 told = allot(*words, "--expect", hash)
                 self.assertEqual(told.code, 2)
                 self.assertIn("no hash of a policy", told.err)
+        for version in ("v", "v-1", "v3a"):
+            self.assertIn("or a version such as v3", allot("rollback", str(self.run), "--expect", version).err)
+        self.assertIn("is not alive", allot("rollback", str(self.run), "--expect", "v3").err)
 
 
 if __name__ == "__main__":

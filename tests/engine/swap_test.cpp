@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/auditing.h"
+#include "runtime/engine/swap_record.h"
 #include "tests/engine/swapping.h"
 
 using namespace allot;
@@ -71,6 +73,65 @@ TEST_CASE("swap: a stale expectation and a file with errors change nothing and a
   CHECK(swaps.size() == 9);
   CHECK(swaps.front().at("outcome") == "refused");
   CHECK(swaps.front().at("from") == first);
+}
+
+TEST_CASE("swap: a version is expected by its number where the text alone says too little") {
+  const Folder folder;
+  Settings made = settings(2, 2);
+  made.run_folder = folder.path;
+  auto engine = engine_of(gate(0.75), made);
+  const auto ask = [&](const std::string& least, const std::string& expected) {
+    SwapRequest request = request_of(gate(0.75), expected);
+    request.parameters = {{"least", least}};
+    return engine->swap(request);
+  };
+  const std::string hash = engine->policy_hash();
+  REQUIRE(ask("0.5", "v0").outcome == SwapOutcome::Active);
+  // Who saw version 0 may not replace version 1, though it has the same text.
+  const SwapReport late = ask("0.25", "v0");
+  CHECK(late.outcome == SwapOutcome::Refused);
+  CHECK(late.reason.find("The active policy is version 1 (" + hash.substr(0, 12) + " with least = 0.5), not v0: somebody swapped it meanwhile.") !=
+        std::string::npos);
+  CHECK(late.reason.find("expect v1") != std::string::npos);
+  CHECK(ask("0.25", "v10").outcome == SwapOutcome::Refused);
+  CHECK(ask("0.25", "v").reason.find("too short") != std::string::npos);
+  CHECK(ask("0.25", hash).outcome == SwapOutcome::Active);  // a hash is that of the text
+  // The same value, written in another way.
+  CHECK(ask("0.250", "v2").outcome == SwapOutcome::Unchanged);
+  CHECK(engine->active_version() == 2);
+  const SwapReport taken_back = engine->swap(back(StateOf::Now));
+  CHECK(taken_back.parameters == std::map<std::string, std::string>{{"least", "0.5"}});  // those of version 1
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  std::vector<std::string> told;
+  for (const auto& record : records(folder.path, "swap")) {
+    if (record.at("outcome") == "active") told.push_back(swap_words(record));
+  }
+  const std::string text = hash.substr(0, 12);
+  CHECK(told == std::vector<std::string>{
+                    fmt::format("swap: version 1 ({0} with least = 0.5) takes the place of {0}", text),
+                    fmt::format("swap: version 2 ({0} with least = 0.25) takes the place of {0}", text),
+                    fmt::format("rollback: version 3 ({0} with least = 0.5) takes the place of {0}", text)});
+}
+
+TEST_CASE("audit: versions are counted by their numbers, since one text may come with several parameters") {
+  const Folder folder;
+  Settings made = settings(2, 2);
+  made.run_folder = folder.path;
+  auto engine = engine_of(gate(0.75), made);
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  for (int version = 1; version <= 3; ++version) {
+    SwapRequest request = request_of(gate(0.75));
+    request.parameters = {{"least", fmt::format("0.{}", version)}};
+    REQUIRE(engine->swap(request).version == version);
+    driver.run(version, prompts(2));
+  }
+  engine.reset();
+  const auto audited = audit_run(folder.path);
+  if (!audited) FAIL(audited.error().text());
+  CHECK(audited->good());
+  CHECK(audited->versions == 4);  // what it began with, and three swaps
 }
 
 TEST_CASE("fault 46: --set survives a swap, and one that no longer exists is an error") {
