@@ -230,8 +230,9 @@ class LiveEngine final : public Engine {
   void take_posted(Posted which);
   void publish();
   SwapReport exchange(const SwapRequest& request, PreparedSwap& prepared, SwapReport report);
-  std::string withdraw_canary(SwapReport& report);
-  void accept(int ticket);
+  void withdraw_canary(SwapReport& report);
+  void tell_of_canary(const Version* next, SwapReport& report) const;
+  void accept(SwapReport& report);
   void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
   std::optional<Error> changed_meanwhile(const SwapRequest& request, const PreparedSwap& prepared) const;

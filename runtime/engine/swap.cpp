@@ -27,6 +27,10 @@ bool same_policy(const Version& a, const Version& b) {
   return a.hash() == b.hash() && a.policy->parameters() == b.policy->parameters();
 }
 
+void add_reason(SwapReport& report, const std::string& words) {
+  report.reason += (report.reason.empty() ? "" : "; ") + words;
+}
+
 // A compare-and-exchange needs what it compares with.
 std::optional<Error> check_expected(const std::string& expected, const Version& active) {
   const bool number = is_version_number(expected);
@@ -207,9 +211,9 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   }
   if (!prepared.version) {  // the canary is taken back
     if (!swaps_.canary) return refuse({"The canary was taken back meanwhile.", ""});
-    accept(report.ticket);
+    withdraw_canary(report);
+    accept(report);
     report.outcome = SwapOutcome::Active;
-    report.reason = withdraw_canary(report);
     report.change = swaps_.next_number++;
     remember(request.id);
     return report;
@@ -218,7 +222,7 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
   if (auto error = may_exchange(request, next)) return refuse(*error);
   if (auto error = changed_meanwhile(request, prepared)) return refuse(*error);
   if (same_policy(next, *swaps_.current) && !request.back && !swaps_.canary) {
-    accept(report.ticket);
+    accept(report);
     report.version = swaps_.current->number;
     report.outcome = SwapOutcome::Unchanged;
     return report;
@@ -232,7 +236,7 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
     return report;
   }
   if (auto error = take_over(request, prepared, report)) return refuse(*error);
-  accept(report.ticket);
+  accept(report);
   report.outcome = SwapOutcome::Active;
   return report;
 }
@@ -249,35 +253,44 @@ std::optional<Error> LiveEngine::changed_meanwhile(const SwapRequest& request, c
 }
 
 void LiveEngine::wait_for_barrier(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
-  accept(report.ticket);
   report.outcome = SwapOutcome::Waiting;
   const std::string why =
       prepared.then ? "the state changes with it" : frame_difference(*swaps_.current, *prepared.version);
   report.reason = fmt::format("it takes over at the end of iteration {}: {}", iteration_, why);
+  accept(report);
   swaps_.waiting = {request, std::move(prepared), report};
 }
 
 void LiveEngine::begin_canary(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
   const Version& next = *prepared.version;
-  accept(report.ticket);
   prepared.version->become(swaps_.next_number++);
   report.version = report.change = next.number;
   remember(request.id);
   audit_.version(report.iteration, next.number, prepared.record);
   swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
   swaps_.share = request.canary;
-  leave_canary(std::move(prepared.version), report);
   report.outcome = SwapOutcome::Canary;
   report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
                               swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
+  tell_of_canary(&next, report);
+  accept(report);
+  leave_canary(std::move(prepared.version), report);
 }
 
-std::string LiveEngine::withdraw_canary(SwapReport& report) {
+void LiveEngine::withdraw_canary(SwapReport& report) {
   report.to = report.from;
   report.version = swaps_.current->number;
-  const std::string told = fmt::format("the canary {} is taken back", short_hash(swaps_.canary->hash()));
+  tell_of_canary(nullptr, report);
   leave_canary(nullptr, report);
-  return told;
+}
+
+// What becomes of it as `next`, or nobody, takes its place or that of the active version.
+void LiveEngine::tell_of_canary(const Version* next, SwapReport& report) const {
+  if (!swaps_.canary) return;
+  const bool same = next != nullptr && same_policy(*swaps_.canary, *next);
+  if (same && report.canary > 0) return;  // another share of it
+  add_reason(report, fmt::format("the canary {} {}", policy_words(swaps_.canary->hash(), swaps_.canary->policy->given()),
+                                 same ? "becomes the active version" : "was taken back"));
 }
 
 void LiveEngine::remember(const std::string& request) {
@@ -292,14 +305,16 @@ bool LiveEngine::carried_out(const std::string& request) const {
 }
 
 // The request is carried out, or waits: another that waited goes.
-void LiveEngine::accept(int ticket) {
-  swaps_.accepted = ticket;
+void LiveEngine::accept(SwapReport& report) {
+  swaps_.accepted = report.ticket;
   if (!swaps_.waiting) return;
-  SwapReport report = std::move(swaps_.waiting->report);
+  SwapReport earlier = std::move(swaps_.waiting->report);
   swaps_.waiting.reset();
-  report.outcome = SwapOutcome::Superseded;
-  report.reason = fmt::format("request {} came after it", ticket);
-  record(report);
+  add_reason(report, fmt::format("{}, which waited for the end of the iteration, is superseded",
+                                 policy_words(earlier.to, earlier.parameters)));
+  earlier.outcome = SwapOutcome::Superseded;
+  earlier.reason = fmt::format("request {} came after it", report.ticket);
+  record(earlier);
 }
 
 // At the end of an iteration, where no group runs and memory may change its form.

@@ -213,6 +213,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
       if (group->deferred || (request.now && !group->closed)) adopt(*group, next, report);
     }
   }
+  tell_of_canary(next.get(), report);
   retire(std::exchange(swaps_.canary, nullptr));
   auto old = std::exchange(swaps_.current, next);
   if (!in_iteration_) {

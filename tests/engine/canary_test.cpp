@@ -69,3 +69,64 @@ TEST_CASE("canary: a seeded share of the groups, or of the iterations where grou
   request.canary = 0.1;
   CHECK(engine_of(with_beta, settings(1, 2))->swap(request).reason.find("A canary shares memory") != std::string::npos);
 }
+
+namespace {
+
+SwapRequest canary_of(const std::string& text, double share) {
+  SwapRequest request = request_of(text);
+  request.canary = share;
+  return request;
+}
+
+std::string canary_words(const SwapReport& canary, const std::string& what) {
+  return fmt::format("the canary {} {}", canary.to.substr(0, 12), what);
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("canary: what ends it says so, in the answer and in the journal") {
+  const Folder folder;
+  Settings made = settings(2, 2);
+  made.run_folder = folder.path;
+  auto engine = engine_of(gate(0.75), made);
+  const SwapReport one = engine->swap(canary_of(gate(0.25), 0.5));
+  REQUIRE(one.outcome == SwapOutcome::Canary);
+  const SwapReport share = engine->swap(canary_of(gate(0.25), 0.25));
+  CHECK_FALSE(has(share.reason, "the canary"));  // it goes on, with another share
+  const SwapReport two = engine->swap(canary_of(gate(0.5), 0.5));
+  CHECK(has(two.reason, canary_words(one, "was taken back")));
+  const SwapReport other = engine->swap(request_of(gate(0.125)));
+  REQUIRE(other.outcome == SwapOutcome::Active);
+  CHECK(other.reason == canary_words(two, "was taken back"));
+  const SwapReport three = engine->swap(canary_of(gate(0.25), 0.5));
+  const SwapReport promoted = engine->swap(request_of(gate(0.25)));
+  CHECK(promoted.reason == canary_words(three, "becomes the active version"));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  const auto swaps = records(folder.path, "swap");
+  REQUIRE(swaps.size() == 6);
+  CHECK(swaps[3].at("reason") == other.reason);
+  CHECK(swaps[5].at("reason") == promoted.reason);
+}
+
+TEST_CASE("canary: a rollback tells of all that it takes back, a swap that waits too") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  const SwapReport canary = engine->swap(canary_of(with_beta + "# canary\n", 0.5));
+  if (canary.outcome != SwapOutcome::Canary) FAIL(canary.reason);
+  Driver driver(*engine, by_digit);
+  SwapReport waiting, taken_back;
+  driver.after_event = [&] {
+    if (waiting.ticket != 0) return;
+    waiting = engine->swap(request_of(as_mean));
+    taken_back = engine->swap(back(StateOf::Now));
+  };
+  driver.run(0, prompts(2));
+  REQUIRE(waiting.outcome == SwapOutcome::Waiting);
+  CHECK(taken_back.outcome == SwapOutcome::Active);
+  CHECK(has(taken_back.reason, canary_words(canary, "was taken back")));
+  CHECK(has(taken_back.reason, waiting.to.substr(0, 12) + ", which waited for the end of the iteration, is superseded"));
+  CHECK(engine->swap_outcome(waiting.ticket).outcome == SwapOutcome::Superseded);
+  CHECK(engine->policy_hash() == canary.from);
+}

@@ -213,7 +213,7 @@ class Run {
     const SwapReport report = engine_->swap(request);
     ++seen_.outcomes[std::string(name(report.outcome))];
     const bool active = report.outcome == SwapOutcome::Active;
-    const bool withdrawn = report.reason.find("is taken back") != std::string::npos;
+    const bool withdrawn = request.back && report.reason.find("the canary ") != std::string::npos;
     seen_.taken_back += withdrawn;
     seen_.rollbacks += active && request.back && !withdrawn;
     seen_.back_then += active && request.back == StateOf::Then && !withdrawn;
