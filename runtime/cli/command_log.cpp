@@ -24,6 +24,7 @@
 #include "runtime/cli/row_table.h"
 #include "runtime/cli/rows_sql.h"
 #include "runtime/cli/run_folder.h"
+#include "runtime/engine/active_policy.h"
 #include "runtime/engine/journal_tail.h"
 #include "runtime/engine/story.h"
 
@@ -106,8 +107,18 @@ std::string told(const engine::RecordRow& row, const LogOptions& options) {
   return options.json ? line : lang::shown(line);
 }
 
+// The journal is written at barriers.
+void tell_unwritten_version(const fs::path& folder) {
+  const auto active = engine::version_since_barrier(folder);
+  if (!active) return;
+  fmt::print(stderr, "note: version {} ({}) is active since the last barrier; the journal tells of it from the next one on\n",
+             active->number, lang::shown_in_line(engine::policy_words(active->hash, active->parameters)));
+}
+
 Result<void> tell(const fs::path& folder, const engine::RowFilter& filter, const LogOptions& options) {
-  return for_rows(folder, filter, [&](const engine::RecordRow& row) { fmt::print("{}", told(row, options)); });
+  auto done = for_rows(folder, filter, [&](const engine::RecordRow& row) { fmt::print("{}", told(row, options)); });
+  if (done && (options.kind.empty() || options.kind == "swap")) tell_unwritten_version(folder);
+  return done;
 }
 
 // Until somebody ends it. What is told again after a resume is told again here.

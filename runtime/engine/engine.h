@@ -127,6 +127,7 @@ class Engine {
   // What became of a swap that was told to wait.
   virtual SwapReport swap_outcome(int ticket) const = 0;
   virtual int active_version() const = 0;  // counts swaps; 0: what the run began with
+  virtual ActiveVersion active() const { return {active_version(), policy_hash()}; }
   // SwapReport::change of the latest that save_state() holds.
   virtual int saved_change() const = 0;
   // … of the latest that the run folder's own state.json holds: written behind the barrier's back, so it comes later.

@@ -67,6 +67,7 @@ class LiveEngine final : public Engine {
   int announce_swap() override;
   SwapReport swap_outcome(int ticket) const override;
   int active_version() const override;
+  ActiveVersion active() const override;
   int saved_change() const override;
   int kept_change() const override { return kept_change_; }
   bool carried_out(const std::string& request) const override;

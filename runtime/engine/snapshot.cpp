@@ -299,11 +299,12 @@ bool ReadSnapshot::give_memory(StateStore& store) {
   return store.restore(std::move(rows->prompts), std::move(rows->categories), std::move(run_state));
 }
 
-Result<SavedPolicy> read_saved_policy(const std::string& text) {
+Result<ActiveVersion> read_saved_version(const std::string& text) {
   const auto json = read_sealed(text);
   if (!json) return json.error();
   try {
-    return SavedPolicy{json->at("policy").get<std::string>(), read_versions(json->at("versions")).parameters};
+    const SavedVersions versions = read_versions(json->at("versions"));
+    return ActiveVersion{versions.number, json->at("policy").get<std::string>(), versions.parameters};
   } catch (const Json::exception&) {
     return damaged;
   }

@@ -97,12 +97,8 @@ void put_values(JsonText& text, std::span<const PromptHistory> histories);
 std::vector<lang::Cell> read_row(const nlohmann::json& values, std::size_t begin, const lang::Cell* of);
 std::vector<PromptHistory> read_row(const nlohmann::json& values, std::size_t begin, const PromptHistory* of);
 
-// Which policy was active; of either form.
-struct SavedPolicy {
-  std::string hash;
-  std::map<std::string, std::string> parameters;
-};
-Result<SavedPolicy> read_saved_policy(const std::string& text);
+// Which version was active; of either form.
+Result<ActiveVersion> read_saved_version(const std::string& text);
 // On which end of an iteration it stands; none where it names none or is damaged.
 std::optional<JournalMark> read_saved_mark(const std::string& text);
 

@@ -95,6 +95,11 @@ SwapReport LiveEngine::swap(const SwapRequest& request) {
 
 int LiveEngine::announce_swap() { return mailbox_.announce(); }
 int LiveEngine::active_version() const { return mailbox_.active()->number; }
+ActiveVersion LiveEngine::active() const {
+  const auto active = mailbox_.active();
+  if (!active->policy) return {active->number, ""};
+  return {active->number, active->policy->program().hash, active->policy->given()};
+}
 int LiveEngine::saved_change() const { return mailbox_.active()->saved; }
 SwapReport LiveEngine::swap_outcome(int ticket) const { return mailbox_.outcome(ticket); }
 

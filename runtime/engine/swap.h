@@ -70,6 +70,13 @@ struct SwapReport {
   std::optional<StateOf> back;
 };
 
+// Who decides.
+struct ActiveVersion {
+  int number = 0;
+  std::string hash;  // empty: there is no policy
+  std::map<std::string, std::string> parameters = {};  // what was given for them
+};
+
 // "dd4508816dd1", or "dd4508816dd1 with least = 0.7" where parameters are given.
 std::string policy_words(const std::string& hash, const std::map<std::string, std::string>& parameters);
 // Whether SwapRequest::expected names a version by its number.

@@ -26,9 +26,12 @@ Error nobody(const fs::path& run, const std::string& why) {
                "requests are served while `allot train` runs; a run that has ended is resumed with --resume"};
 }
 
+// None where nobody serves requests, or not any more.
 std::optional<Beat> read_beat(const SwapFiles& files) {
   const auto text = read_whole(files.alive());
-  return text ? beat_from(*text) : std::nullopt;
+  auto beat = text ? beat_from(*text) : std::nullopt;
+  if (beat && beat->process == Beat::nobody) beat.reset();
+  return beat;
 }
 
 bool runs_here(const Beat& beat) {

@@ -108,8 +108,7 @@ SwapDesk::~SwapDesk() {
   workers_.clear();
   answer();
   clean_up();  // the last save may have come after the last look
-  std::error_code ignored;
-  fs::remove(files_.alive(), ignored);
+  announce(Beat::nobody);
 }
 
 void SwapDesk::work(const std::stop_token& stop) {
@@ -129,8 +128,11 @@ void SwapDesk::work(const std::stop_token& stop) {
   }
 }
 
-void SwapDesk::beat() {
-  const Beat beat{host_name(), ::getpid(), ++beats_, engine_.policy_hash(), engine_.active_version()};
+void SwapDesk::beat() { announce(::getpid()); }
+
+void SwapDesk::announce(std::int64_t process) {
+  const ActiveVersion active = engine_.active();
+  const Beat beat{host_name(), process, ++beats_, active.hash, active.number, active.parameters};
   (void)replace_file(files_.alive(), to_text(beat), Durability::Atomic);  // a full disk stops the beat, not the run
 }
 

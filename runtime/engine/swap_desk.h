@@ -45,6 +45,7 @@ class SwapDesk {
   void keep_watched();
   void work(const std::stop_token& stop);
   void beat();
+  void announce(std::int64_t process);
   void carry_out_again();
   void take_requests();
   void serve(const std::string& id, SwapRequest request);

@@ -108,13 +108,15 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
 }
 
 std::string to_text(const Beat& beat) {
-  return sealed({{"host", beat.host}, {"process", beat.process}, {"count", beat.count}, {"policy", beat.policy}, {"version", beat.version}});
+  return sealed({{"host", beat.host}, {"process", beat.process}, {"count", beat.count}, {"policy", beat.policy}, {"version", beat.version},
+                 {"parameters", beat.parameters}});
 }
 
 std::optional<Beat> beat_from(const std::string& text) {
   return unseal<Beat>(text, [](const Json& json) {
     return Beat{json.at("host").get<std::string>(), json.at("process").get<std::int64_t>(), json.at("count").get<std::int64_t>(),
-                json.at("policy").get<std::string>(), json.at("version").get<int>()};
+                json.at("policy").get<std::string>(), json.at("version").get<int>(),
+                json.value("parameters", std::map<std::string, std::string>())};
   });
 }
 

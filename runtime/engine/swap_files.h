@@ -1,7 +1,8 @@
 // How another process asks a run for a swap: files in the run folder, each put there whole by a rename, so that it works
 // on any filesystem and over the end of either process.
 //
-//   swap/alive.json            who serves requests, with a number that grows while it does
+//   swap/alive.json            who serves requests, with a number that grows while it does, and which version is active; it
+//                              stays when that ends, since what was accepted is active again in the resumed run
 //   swap/requests/ID.json      a request; who asked may take it back, until it is
 //   swap/requests/ID.taken     one that is carried out; it goes once a resumed run would know of its outcome by itself
 //   swap/answers/ID.json       its outcome
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -37,11 +39,13 @@ std::string to_text(const SwapReport& report);
 std::optional<SwapReport> swap_report_from(const std::string& text);
 
 struct Beat {
+  static constexpr std::int64_t nobody = 0;  // no process has this number
   std::string host;
-  std::int64_t process = 0;
+  std::int64_t process = nobody;
   std::int64_t count = 0;
   std::string policy;  // hash of the active version
   int version = 0;
+  std::map<std::string, std::string> parameters = {};  // of it, as they were given
 };
 std::string to_text(const Beat& beat);
 std::optional<Beat> beat_from(const std::string& text);

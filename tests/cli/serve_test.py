@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 from program import ALLOT, SOURCE, allot, policy_file
+from swap_test import rollout
 
 DYNAMIC = str(SOURCE / "stdlib" / "dynamic_sampling.allot")
 
@@ -120,6 +121,27 @@ class Serve(unittest.TestCase):
         swapped = allot("swap", self.run_folder, other, "--json")
         self.assertEqual(swapped.code, 0, swapped.err)
         self.assertEqual(swapped.json()["outcome"], "active")
+
+    def test_what_is_active_is_known_before_the_barrier(self):
+        gate = "policy gate\nparam least: real = {}\non finish of group g {{ when (g.reward_mean ?? 0) < least then drop otherwise train }}\n"
+        first, second = policy_file(gate.format(0.25), "gate.allot"), policy_file(gate.format(0.75), "gate.allot")
+        process, ready = self.start(first, "--slots", "1", "--group-size", "2")
+        self.play(self.greet(ready), 0, 0)
+        # The mean of this group is 0.5: trained under 0.25 and dropped under 0.75.
+        pathlib.Path(self.run_folder, "rollouts.jsonl").write_text("".join(json.dumps(rollout("a", i, i)) + "\n" for i in range(2)))
+        swapped = allot("swap", self.run_folder, second, "--json").json()
+
+        def check():
+            plan = allot("plan", first, "--on", self.run_folder, "--json")
+            self.assertEqual(plan.code, 0, plan.err)
+            self.assertEqual((plan.json()["from"]["sha256"], plan.json()["counts"]), (swapped["to"], {"drop -> train": 1}))
+            told = allot("log", self.run_folder, "--kind", "swap")
+            self.assertIn(f"note: version 1 ({swapped['to'][:12]}) is active since the last barrier", told.err)
+
+        check()
+        process.kill()
+        process.communicate(timeout=10)
+        check()
 
     def test_a_version_is_expected_and_its_parameters_are_told(self):
         text = "policy gate\nparam most: real = 3\non finish of group g { when (g.reward_mean ?? 0) > most then drop otherwise train }\n"

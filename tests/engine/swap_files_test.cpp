@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/active_policy.h"
 #include "runtime/engine/journal.h"
 #include "runtime/engine/swap_desk.h"
 #include "tests/engine/desk.h"
@@ -82,6 +83,51 @@ TEST_CASE("requests that build on each other are made again in their order, befo
   CHECK(again->policy_hash() == one.to);  // at once
   CHECK(again->active_version() == 3);    // two swaps and a rollback
   CHECK((*second)->take_messages().empty());
+}
+
+TEST_CASE("which version is active is known from the folder at once, and after the end of the process") {
+  const Folder folder;
+  const auto known = [&] {
+    const auto version = active_version(folder.path);
+    if (!version) FAIL(version.error().text());
+    return *version;
+  };
+  const auto with = [](int line) { return gate(line) + "param most: real = 3\n"; };
+  auto engine = engine_in(folder.path, with(0));
+  CHECK_FALSE(active_version(folder.path));
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  CHECK(known().hash == engine->policy_hash());
+  CHECK_FALSE(version_since_barrier(folder.path));
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample % 2); });
+  driver.run(0, prompts(4));
+  CHECK(comes_true([&] { return fs::exists(folder.path / "state.json"); }));
+  SwapRequest request = request_of(with(1));
+  request.parameters = {{"most", "0.5"}};
+  const auto report = ask_for_swap(folder.path, request, 5);
+  REQUIRE(report);
+  // The answer is there, and so is this; the barrier has not come.
+  CHECK(known().number == 1);
+  CHECK(known().hash == report->to);
+  CHECK(known().parameters == request.parameters);
+  REQUIRE(version_since_barrier(folder.path));
+  CHECK(version_since_barrier(folder.path)->number == 1);
+  const auto policy = active_policy(folder.path);
+  if (!policy) FAIL(policy.error().text());
+  CHECK((*policy)->program().hash == report->to);
+  CHECK((*policy)->parameters() == std::vector{lang::Cell::of(0.5)});
+  desk->reset();
+  CHECK_FALSE(who_serves(folder.path));
+  CHECK(known().number == 1);
+  engine.reset();
+  // A host that announces nothing goes on: what it wrote is later.
+  auto later = engine_in(folder.path, with(0));
+  REQUIRE(later->restore_from(folder.path));
+  REQUIRE(later->swap(request).version == 1);
+  REQUIRE(later->swap(request_of(with(2))).version == 2);
+  Driver(*later, [](const std::string&, int sample) { return steady(1, sample % 2); }).run(1, prompts(4));
+  CHECK(comes_true([&] { return known().number == 2; }));
+  CHECK_FALSE(version_since_barrier(folder.path));
 }
 
 TEST_CASE("a refusal that was told is not tried again, and a swap that cannot be made again is told") {
