@@ -11,6 +11,7 @@
 
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
+#include "runtime/cli/served_options.h"
 #include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/swap_desk.h"
@@ -61,6 +62,11 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
   }
   if (!state && options.resume)
     return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
+  if (state) {
+    auto resumed = check_resumed(settings);
+    if (!resumed) return resumed.error();
+    settings = *std::move(resumed);
+  }
   auto made = engine::Engine::create(settings);
   if (!made || !state) return made;
   if (const auto restored = (*made)->restore_from(settings.run_folder); !restored) return restored.error();
@@ -166,7 +172,7 @@ void add_serve(CLI::App& app, Exit& exit) {
   command->add_option("--grace", options->grace, "seconds in which a client whose connection broke may come back")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
-  command->add_flag("--resume", options->resume, "go on from the last barrier of the run in --run");
+  command->add_flag("--resume", options->resume, "go on from the last barrier of the run in --run, with the options that it began with");
   command->add_flag("--json", options->json, "one JSON object when it is ready, and one at the end");
   command->footer(
       "Clients connect by the run's folder: allot.connect(\"runs/first\") in Python, see docs/clients.md.\n"

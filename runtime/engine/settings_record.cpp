@@ -50,19 +50,24 @@ Settings settings_from(const Json& json) {
 }
 
 // Every process begins a segment of its own with the record `run`; a long run goes on in further ones without.
-Result<Settings> recorded_settings(const std::filesystem::path& run) {
+std::optional<Json> last_start(const std::filesystem::path& run) {
   std::vector<std::filesystem::path> files = segments(run / "journal");
   std::reverse(files.begin(), files.end());
   for (const auto& file : files) {
     std::ifstream stream(file, std::ios::binary);
     std::string line;
     if (!std::getline(stream, line) || !is_sealed(line)) continue;
-    const Json record = Json::parse(line, nullptr, false);
-    try {
-      if (record.at("k") == "run") return settings_from(record.at("settings"));
-    } catch (const Json::exception&) {
-      continue;  // damaged, or of another program
-    }
+    Json record = Json::parse(line, nullptr, false);
+    if (record.is_object() && record.contains("k") && record.at("k") == "run") return record;
+  }
+  return std::nullopt;
+}
+
+Result<Settings> recorded_settings(const std::filesystem::path& run) {
+  try {
+    if (const auto start = last_start(run)) return settings_from(start->at("settings"));
+  } catch (const Json::exception&) {
+    // of another program
   }
   return Error{fmt::format("The journal in {} does not tell of the run's settings yet.", run.string()), "ask again after an iteration"};
 }

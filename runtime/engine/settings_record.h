@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,7 +15,10 @@ nlohmann::ordered_json settings_json(const Settings& settings);
 // Throws what nlohmann throws where the JSON is of another form.
 Settings settings_from(const nlohmann::ordered_json& json);
 
-// Those under which the run of this folder was last started. An error says that its journal does not tell.
+// The journal's record `run` of the process that last worked on the run of this folder: `settings`, and its `policy`. None
+// where the journal does not tell.
+std::optional<nlohmann::ordered_json> last_start(const std::filesystem::path& run);
+// The settings of that. An error says that the journal does not tell.
 Result<Settings> recorded_settings(const std::filesystem::path& run);
 
 }  // namespace allot::engine

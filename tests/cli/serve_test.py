@@ -122,6 +122,32 @@ class Serve(unittest.TestCase):
         self.assertEqual(swapped.code, 0, swapped.err)
         self.assertEqual(swapped.json()["outcome"], "active")
 
+    def test_a_run_goes_on_with_the_options_that_it_began_with(self):
+        text = "policy gate\nparam most: real = 3\non finish of group g { when (g.reward_mean ?? 0) > most then drop otherwise train }\n"
+        policy = policy_file(text, "gate.allot")
+        words = [policy, "--slots", "1", "--group-size", "2", "--set", "most=2", "--can", "defers"]
+        process, ready = self.start(*words)
+        self.play(self.greet(ready), 0, 0)
+        pathlib.Path(policy).write_text(text + "# edited\n")
+        edited = allot("swap", self.run_folder, policy, "--json").json()["to"]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=10)
+
+        segments = sorted(os.listdir(self.run_folder + "/journal"))
+        refused = allot("serve", policy, "--slots", "3", "--group-size", "2", "--set", "most=9", "--seed", "5", "--run", self.run_folder, "--resume")
+        self.assertEqual(refused.code, 2)
+        for line in ('--set: the run has {"most":"2"}, now it is {"most":"9"}', "--seed: the run has 0, now it is 5",
+                     "--slots: the run has 1, now it is 3", "--can: the run has defers, now it is nothing"):
+            self.assertIn(line, refused.err)
+        for option in ("POLICY", "--group-size", "--turns", "--inputs"):
+            self.assertNotIn(option + ":", refused.err)
+        self.assertEqual(sorted(os.listdir(self.run_folder + "/journal")), segments)  # before anything is written
+
+        other = policy_file(text + "# never swapped in\n", "gate.allot")
+        self.assertIn("POLICY: the run has", allot("serve", other, *words[1:], "--run", self.run_folder, "--resume").err)
+        _, ready = self.start(*words, "--resume")  # the file was edited, but the run was under what it says now
+        self.assertEqual(ready["hash"], edited)
+
     def test_what_is_active_is_known_before_the_barrier(self):
         gate = "policy gate\nparam least: real = {}\non finish of group g {{ when (g.reward_mean ?? 0) < least then drop otherwise train }}\n"
         first, second = policy_file(gate.format(0.25), "gate.allot"), policy_file(gate.format(0.75), "gate.allot")
