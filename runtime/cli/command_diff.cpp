@@ -103,7 +103,7 @@ Result<fs::path> log_file(const std::string& named) {
   if (!fs::is_directory(named, failure)) return fs::path(named);
   const auto folder = journal_folder(named);
   if (!folder) return folder.error();
-  return *folder / "rollouts.jsonl";
+  return rollouts_of(*folder);
 }
 
 // Settings that both versions know; those of a parameter that came or went go to the one that has it.

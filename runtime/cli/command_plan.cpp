@@ -139,7 +139,9 @@ Exit plan(const PlanOptions& options) {
   if (of_run) {
     const auto folder = journal_folder(options.log);
     if (!folder) return misuse(folder.error());
-    log = *folder / "rollouts.jsonl";
+    auto rollouts = rollouts_of(*folder);
+    if (!rollouts) return misuse(rollouts.error());
+    log = *std::move(rollouts);
     if (options.against.empty()) {
       auto active = engine::active_policy(*folder);
       if (!active) return misuse(active.error());

@@ -69,4 +69,13 @@ Result<fs::path> journal_folder(const fs::path& named) {
   return chosen;
 }
 
+Result<fs::path> rollouts_of(const fs::path& folder) {
+  fs::path log = folder / "rollouts.jsonl";
+  std::error_code ignored;
+  if (fs::exists(log, ignored)) return log;
+  return Error{fmt::format("{} holds no rollouts.jsonl: `allot train` logs what was rolled out, an engine that is served or that a "
+                           "trainer made itself does not", folder.string()),
+               "have the trainer write its rollouts there in the schema rollout/1, or name a log of them: --on FILE"};
+}
+
 }  // namespace allot::cli

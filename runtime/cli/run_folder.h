@@ -11,4 +11,7 @@ namespace allot::cli {
 // journal. Where there was a choice, it is told on stderr.
 Result<std::filesystem::path> journal_folder(const std::filesystem::path& named);
 
+// The log of what was rolled out in the run of this folder. An error says who writes one, and what to give in its place.
+Result<std::filesystem::path> rollouts_of(const std::filesystem::path& folder);
+
 }  // namespace allot::cli

@@ -23,7 +23,8 @@ Clock::duration pause_between_looks(Clock::duration waited) { return waited < 20
 
 Error nobody(const fs::path& run, const std::string& why) {
   return Error{fmt::format("The run {} is not alive: {}.", run.string(), why),
-               "requests are served while `allot train` runs; a run that has ended is resumed with --resume"};
+               "requests are served while `allot train` or `allot serve` runs, and one that has ended is resumed with --resume; where the "
+               "trainer holds the engine itself, it swaps it: engine.swap(FILE) and engine.roll_back() in Python"};
 }
 
 // None where nobody serves requests, or not any more.

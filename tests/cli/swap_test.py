@@ -170,6 +170,15 @@ class Swap(unittest.TestCase):
             told = allot(*words)
             self.assertEqual(told.code, 2)
             self.assertIn("is not alive", told.err)
+            for way in ("allot train", "allot serve", "engine.swap(FILE)"):
+                self.assertIn(way, told.err)
+
+    def test_a_run_without_a_log_of_rollouts_is_told_what_is_missing(self):
+        for words in (["plan", policy_file(gate(0.5))], ["diff", policy_file(gate(0.5)), policy_file(gate(0.75))]):
+            told = allot(*words, "--on", str(self.run))
+            self.assertEqual(told.code, 2)
+            for part in ("holds no rollouts.jsonl", "`allot train` logs", "rollout/1", "--on FILE"):
+                self.assertIn(part, told.err)
 
     def test_a_wrong_policy_is_told_where_it_lies(self):
         told = allot("swap", str(self.run), policy_file("policy p\non finish of group g { dorp }\n"))
