@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "runtime/engine/event_log.h"
+#include "runtime/remote/waits.h"
 
 namespace allot::remote {
 
@@ -43,7 +45,13 @@ Client::Client(const std::filesystem::path& where, const ClientSettings& setting
 }
 
 Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& where, const ClientSettings& settings) {
-  std::unique_ptr<Client> client(new Client(where, settings));
+  ClientSettings checked = settings;
+  for (const auto& [name, seconds] : {std::pair("timeout", &checked.timeout), std::pair("patience", &checked.patience)}) {
+    const auto wait = wait_of(name, *seconds, Zero::Refused);
+    if (!wait) return wait.error();
+    *seconds = *wait;
+  }
+  std::unique_ptr<Client> client(new Client(where, checked));
   client->line_.look();
   if (client->line_.refused()) return *client->line_.refused();
   return client;
@@ -183,7 +191,9 @@ bool is_empty(const Orders& orders) {
 // Waits without the lock, so that other threads can report meanwhile.
 Result<Orders> Client::orders(double wait) {
   constexpr auto slice = std::chrono::milliseconds(50);
-  const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(wait));
+  const auto possible = wait_of("wait", wait, Zero::Allowed);
+  if (!possible) return possible.error();
+  const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(*possible));
   while (true) {
     pollfd waits{-1, POLLIN, 0};
     {

@@ -19,6 +19,7 @@
 
 namespace allot::remote {
 
+// Times are above 0; infinity waits for as long as it takes.
 struct ClientSettings {
   double timeout = 1.0;                          // seconds that turn(), ended(), drive() and shape() may take
   double patience = 60.0;                        // … that begin_iteration(), end_iteration() and the others may take
@@ -36,13 +37,13 @@ struct ClientCounts {
 class Client final : public engine::Engine {
  public:
   // `where`: see socket_of(). An engine that is not there is no error, it may come later; one that speaks another
-  // version of the protocol is.
+  // version of the protocol is, and so is a time that cannot be waited.
   static Result<std::unique_ptr<Client>> connect(const std::filesystem::path& where,
                                                  const ClientSettings& settings = {});
   ~Client() override;  // close()
 
-  // Orders that somebody else's events led to, at most `wait` seconds from now; empty where none came. Every other call
-  // gives those that came until then beside its own.
+  // Orders that somebody else's events led to, at most `wait` seconds (0 or more) from now; empty where none came. Every
+  // other call gives those that came until then beside its own.
   Result<engine::Orders> orders(double wait = 0);
   // Says that this client drives these rollouts, before their first turn: orders that concern them come here. What was
   // ordered before comes at once.

@@ -16,6 +16,7 @@
 
 #include "runtime/remote/peers.h"
 #include "runtime/remote/switchboard.h"
+#include "runtime/remote/waits.h"
 
 namespace allot::remote {
 
@@ -104,7 +105,7 @@ class Server::Loop {
   }
 
   static Clock::duration seconds(double number) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(number));
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(number, longest_wait)));
   }
 
   void accept() {
@@ -301,6 +302,7 @@ class Server::Loop {
 
 Result<std::unique_ptr<Server>> Server::open(engine::Engine& engine, const fs::path& where,
                                              const ServerSettings& settings) {
+  if (auto grace = wait_of("grace", settings.grace, Zero::Allowed); !grace) return grace.error();
   auto listener = listen_at(socket_of(where));
   if (!listener) return listener.error();
   return over(*std::move(listener), engine, settings);

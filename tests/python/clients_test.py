@@ -91,6 +91,18 @@ class Clients(unittest.TestCase):
         with self.assertRaisesRegex(allot.Error, "cannot be reached"):
             client.begin_iteration(0, ["p0"])
 
+    def test_what_is_no_time_is_refused(self):
+        for seconds in (float("nan"), -1, 0):
+            for name in ("timeout", "patience"):
+                with self.subTest(name, seconds=seconds), self.assertRaisesRegex(allot.Error, f"{name} is "):
+                    self.connect(**{name: seconds})
+        server = self.serve()
+        client = self.connect(timeout=1e300, patience=float("inf"))
+        self.assertEqual((client.policy_hash, client.reached), ("", True))
+        with self.assertRaisesRegex(allot.Error, "wait is nan"):
+            client.orders(wait=float("nan"))
+        self.assertEqual(server.counts["refused"], 0)
+
     def test_a_server_that_closes_leaves_its_clients_with_the_default(self):
         server = self.serve()
         client = self.connect(timeout=0.2)

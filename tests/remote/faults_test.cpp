@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <limits>
 #include <random>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
@@ -96,7 +98,7 @@ TEST_CASE("an engine that was never started gives the default at once, counted, 
 // Tries come after 0.05 s and then twice as long each time. Wherever the time ends between two of them, it is waited for.
 TEST_CASE("whoever leads waits as long as was asked, not only to the last try") {
   const Folder folder;
-  for (const double patience : {0.0, 0.1, 0.3, 0.6}) {
+  for (const double patience : {0.01, 0.1, 0.3, 0.6}) {
     const auto client = client_of(folder.path(), 0.2, patience);
     const auto began = Clock::now();
     const auto begun = client->begin_iteration(0, {"p0"});
@@ -104,6 +106,51 @@ TEST_CASE("whoever leads waits as long as was asked, not only to the last try") 
     REQUIRE_FALSE(begun);
     CHECK(waited >= patience);
     CHECK(waited < patience + 1);
+  }
+}
+
+// A duration of more than 292 years does not fit into 64 bits of nanoseconds: unclamped, 1e300 s ended before they began.
+TEST_CASE("what is no time is refused by its name, and endless ones are waited") {
+  const Folder folder;
+  constexpr double none = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
+  const auto refused = [&](double ClientSettings::* time, double seconds) {
+    ClientSettings settings;
+    settings.*time = seconds;
+    const auto client = Client::connect(folder.path(), settings);
+    return client ? std::string() : client.error().what;
+  };
+  for (const double seconds : {none, -1.0, 0.0, -endless}) {
+    INFO(seconds);
+    CHECK(refused(&ClientSettings::timeout, seconds).find("timeout is ") == 0);
+    CHECK(refused(&ClientSettings::patience, seconds).find("patience is ") == 0);
+  }
+  auto engine = engine_of("", settings(1, 2));
+  for (const double seconds : {none, -1.0, -endless}) {
+    INFO(seconds);
+    const auto server = Server::open(*engine, folder.path(), {.grace = seconds});
+    REQUIRE_FALSE(server);
+    CHECK(server.error().what.find("grace is ") == 0);
+  }
+  const auto server = must(Server::open(*engine, folder.path(), {.grace = endless}));
+  for (const double seconds : {endless, 1e300, 1e10}) {
+    INFO(seconds);
+    const auto client = client_of(folder.path(), seconds, seconds);
+    CHECK(client->policy_hash().empty());
+    CHECK(client->reached());
+    for (const double wait : {none, -1.0, -endless}) CHECK_FALSE(client->orders(wait));
+  }
+  const auto leader = client_of(folder.path(), endless), other = client_of(folder.path(), endless);
+  int iteration = 0;
+  for (const double seconds : {endless, 1e10}) {
+    INFO(seconds);
+    const int group = must(leader->begin_iteration(iteration++, {"p0"})).start.at(0).group;
+    std::jthread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      for (int sample = 0; sample < 2; ++sample) (void)other->ended({group, sample}, scored(1));
+    });
+    CHECK(must(leader->orders(seconds)).batch_closed);
+    later.join();
+    must(leader->end_iteration());
   }
 }
 
