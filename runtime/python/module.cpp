@@ -8,6 +8,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -21,6 +22,7 @@
 #include "runtime/python/remote.h"
 #include "runtime/python/shaping.h"
 #include "runtime/python/swapping.h"
+#include "runtime/remote/client.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -247,12 +249,22 @@ void bind_engine(nb::module_& module) {
   allot::python::bind_remote(module, engine_class);
 }
 
+// As the errors of those that give a Result.
+void translate_unanswered(const std::exception_ptr& thrown, void* error_type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const allot::remote::Unanswered& unanswered) {
+    PyErr_SetString(static_cast<PyObject*>(error_type), unanswered.what());
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_allot, module) {
   module.doc() = "The Allot engine: a policy file decides where rollouts go.";
   module.attr("__version__") = ALLOT_VERSION;
   const nb::exception<HostError> error(module, "Error", PyExc_RuntimeError);
+  nb::register_exception_translator(&translate_unanswered, error.ptr());
   if (!allot::python::add_decider(module.ptr(), error.ptr())) throw nb::python_error();
   bind_orders(module);
   bind_engine(module);

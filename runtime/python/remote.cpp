@@ -77,7 +77,8 @@ void bind_client(nb::module_& module) {
   nb::class_<Client, engine::Engine>(module, "Client",
                                      "The engine of a run that another process serves, with the methods of Engine.\n\n"
                                      "Where it cannot be reached in time, turn() and ended() order nothing, which\n"
-                                     "`defaults` counts; what was reported is told later, once.")
+                                     "`defaults` counts; what was reported is told later, once. Everything else waits\n"
+                                     "for it and then raises allot.Error.")
       .def(
           "orders",
           [](Client& client, double wait) {
@@ -113,7 +114,7 @@ void bind_client(nb::module_& module) {
       "connect", &connect, "run"_a, "timeout"_a = 1.0, "patience"_a = 60.0,
       "A Client of the engine of a run.\n\n"
       "run: the run's folder, or the socket. timeout: seconds that a decision may take. patience: seconds that\n"
-      "begin_iteration(), end_iteration() and the others may take. An engine that is not there yet is no error.");
+      "begin_iteration(), end_iteration(), save_state(), shape_group() and the others may take. An engine that is not there yet is no error.");
 }
 
 }  // namespace

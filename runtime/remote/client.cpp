@@ -262,12 +262,13 @@ Result<engine::Shaped> Client::shape(const engine::MicroBatch& batch, const Even
   if (!batch.embeddings.empty()) {
     return Error{"Embeddings do not travel over the socket.", "shape in the process that holds the engine"};
   }
-  const std::lock_guard lock(mutex_);
-  after_fork();
-  auto answer = decide(Ask::Events, [&](JsonText& text) { log.put(text); });
-  if (answer && answer->error) return *answer->error;
-  if (answer && answer->shaped) return *answer->shaped;
-  return engine::Shaped{batch.advantages, {}};
+  // The loss hangs on it: a step on advantages that nobody shaped could not be told from one that was meant.
+  auto answer = demand(Ask::Events, [&](JsonText& text) { log.put(text); });
+  if (!answer) return answer.error();
+  if (!answer->shaped) {
+    return Error{"The engine's answer has no advantages.", "install the same version of Allot in every process"};
+  }
+  return *std::move(answer->shaped);
 }
 
 Result<engine::Shaped> Client::shape_group(const engine::MicroBatch& group) {
@@ -284,24 +285,29 @@ Result<engine::Shaped> Client::shape(const engine::MicroBatch& batch) {
 
 // ---- what only looks
 
+namespace {
+
+Answer answered(Result<Answer> answer) {
+  if (!answer) throw Unanswered(answer.error().text());
+  return *std::move(answer);
+}
+
+}  // namespace
+
 std::vector<std::string> Client::unused_prompts() const {
-  auto answer = demand(Ask::Unused, put_nothing);
-  return answer ? answer->prompts : std::vector<std::string>();
+  return answered(demand(Ask::Unused, put_nothing)).prompts;
 }
 
 engine::IterationReport Client::preview() const {
-  auto answer = demand(Ask::Preview, put_nothing);
-  return answer ? answer->report.value_or(engine::IterationReport{}) : engine::IterationReport{};
+  return answered(demand(Ask::Preview, put_nothing)).report.value_or(engine::IterationReport{});
 }
 
 std::string Client::save_state() const {
-  auto answer = demand(Ask::Save, put_nothing);
-  return answer ? answer->state : "";
+  return answered(demand(Ask::Save, put_nothing)).state;
 }
 
 About Client::about() const {
-  auto answer = demand(Ask::About, put_nothing);
-  return answer ? answer->about.value_or(About{}) : About{};
+  return answered(demand(Ask::About, put_nothing)).about.value_or(About{});
 }
 
 bool Client::wants_gram() const {

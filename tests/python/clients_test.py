@@ -88,8 +88,11 @@ class Clients(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 1)
         self.assertEqual((client.calls, client.defaults, client.reached), (10, 10, False))
         self.assertIn("engine.sock", client.problem)
-        with self.assertRaisesRegex(allot.Error, "cannot be reached"):
-            client.begin_iteration(0, ["p0"])
+        for needs_an_engine in (lambda: client.begin_iteration(0, ["p0"]), client.save_state, client.preview,
+                                client.unused_prompts, lambda: client.policy_hash, lambda: client.replay_age,
+                                lambda: client.shapes_groups, lambda: client.shape_group([(0, 0)], [0.5])):
+            with self.assertRaisesRegex(allot.Error, "cannot be reached"):
+                needs_an_engine()
 
     def test_what_is_no_time_is_refused(self):
         for seconds in (float("nan"), -1, 0):

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -88,8 +89,6 @@ TEST_CASE("an engine that was never started gives the default at once, counted, 
   CHECK(client->counts().defaults == 100);
   CHECK(warnings == 1);
   CHECK_FALSE(client->reached());
-  const auto shaped = must(client->shape({{{0, 0}, {0, 1}}, {0.5, -0.5}, {}}));
-  CHECK(shaped.advantages == std::vector<double>{0.5, -0.5});
   const auto begun = client->begin_iteration(0, {"p0"});  // there is no default for that
   REQUIRE_FALSE(begun);
   CHECK(begun.error().what.find("cannot be reached") != std::string::npos);
@@ -164,6 +163,54 @@ TEST_CASE("whoever leads waits for an engine that comes later") {
     server = must(Server::open(*engine, folder.path()));
   });
   CHECK(must(client->begin_iteration(0, {"p0"})).start.size() == 1);
+}
+
+// Empty answers would be a checkpoint without an engine, a policy that shapes nothing, an iteration without a group.
+TEST_CASE("what only looks waits for a server that hangs, and then says that there is none") {
+  const Folder folder;
+  Worker server = remote::test::served(folder.path() / "engine.sock");
+  const auto client = client_of(folder.path(), 0.1, 0.2);
+  must(client->begin_iteration(0, {"p0", "p1"}));
+  for (int group = 0; group < 2; ++group) {
+    for (int sample = 0; sample < 4; ++sample) must(client->ended({group, sample}, scored(sample % 2)));
+  }
+  const engine::MicroBatch group{{{0, 0}, {0, 1}}, {0.5, -0.5}, {}};
+  const std::vector<std::function<void()>> looks{
+      [&] { (void)client->save_state(); },           [&] { (void)client->preview(); },
+      [&] { (void)client->unused_prompts(); },       [&] { (void)client->policy_name(); },
+      [&] { (void)client->policy_hash(); },          [&] { (void)client->replay_age(); },
+      [&] { (void)client->shapes_groups(); },        [&] { (void)client->shapes_micro_batches(); },
+      [&] { (void)client->wants_gram(); },           [&] { (void)client->wants_embeddings(); },
+      [&] { (void)client->active_version(); },       [&] { (void)client->saved_change(); },
+      [&] { (void)client->seconds_spent(); }};
+  for (const auto& look_at : looks) CHECK_NOTHROW(look_at());
+  server.signal(SIGSTOP);
+  for (const auto& look_at : looks) {
+    const auto began = Clock::now();
+    CHECK_THROWS_AS(look_at(), Unanswered);
+    CHECK(seconds_since(began) >= 0.2);
+  }
+  for (const auto& shaped : {client->shape_group(group), client->shape(group)}) {
+    REQUIRE_FALSE(shaped);
+    CHECK(shaped.error().what.find("cannot be reached") != std::string::npos);
+  }
+  CHECK_FALSE(client->restore("{}"));
+  CHECK(client->counts().defaults == 0);  // none was taken
+}
+
+TEST_CASE("advantages are shaped by an engine that is away for a moment") {
+  const Folder folder;
+  const auto engine =
+      engine_of("policy p\non shape of group g { set advantages = [(a ?? 0) * 2 for a in g.advantages] }\n", settings(1, 2));
+  must(engine->begin_iteration(0, {"p0"}));
+  for (int sample = 0; sample < 2; ++sample) must(engine->ended({0, sample}, scored(sample)));
+  const auto client = client_of(folder.path(), 0.1);
+  std::unique_ptr<Server> server;
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    server = must(Server::open(*engine, folder.path()));
+  });
+  CHECK(must(client->shape_group({{{0, 0}, {0, 1}}, {0.5, -0.5}, {}})).advantages == std::vector<double>{1.0, -1.0});
 }
 
 TEST_CASE("a server that hangs costs one timeout, and hears what it missed once it goes on") {
