@@ -107,7 +107,7 @@ void bind_client(nb::module_& module) {
           "restarts", [](const Client& client) { return client.counts().restarts; },
           "How often another engine answered than before.")
       .def_prop_ro("problem", &Client::problem, "Why the engine could not be reached the last time; may be empty.")
-      .def("close", &close, "Leaves the run: what is driven here ends as aborted.")
+      .def("close", &close, "Leaves the run: what is driven here ends as aborted. Every call after it raises allot.Error.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](Client& client, nb::args) { close(client); });
   module.def(

@@ -31,6 +31,10 @@ Error restarted() {
           "restore() the state of your last checkpoint and begin its next iteration"};
 }
 
+Error closed() {
+  return {"This client is closed: what it drove has ended.", "connect() again"};
+}
+
 Line::Settings line_settings(const ClientSettings& settings) {
   Line::Settings line;
   line.greeting = Seconds(settings.timeout);
@@ -63,6 +67,7 @@ Client::~Client() {
 
 void Client::close() {
   const std::lock_guard lock(mutex_);
+  closed_ = true;
   if (process_ == ::getpid()) line_.close(Seconds(settings_.timeout));
 }
 
@@ -135,6 +140,7 @@ Orders Client::only_stop(RolloutRef rollout) {
 
 Result<Orders> Client::report(RolloutRef rollout, const EventLog& log) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   const Key key{rollout.group, rollout.sample};
   if (void_.contains(key)) return only_stop(rollout);
@@ -169,6 +175,7 @@ Result<Orders> Client::ended(RolloutRef rollout, const Ending& ending) {
 
 Result<Orders> Client::drive(const std::vector<RolloutRef>& rollouts) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   for (const RolloutRef& rollout : rollouts) {
     driven_.insert({rollout.group, rollout.sample});
@@ -198,6 +205,7 @@ Result<Orders> Client::orders(double wait) {
     pollfd waits{-1, POLLIN, 0};
     {
       const std::lock_guard lock(mutex_);
+      if (closed_) return closed();
       after_fork();
       line_.look();
       if (line_.refused()) return *line_.refused();
@@ -214,6 +222,7 @@ Result<Orders> Client::orders(double wait) {
 
 Result<Answer> Client::demand(Ask ask, const Put& put) const {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   if (std::exchange(restart_untold_, false)) return restarted();
   const std::int64_t restarts = counts_.restarts;

@@ -59,7 +59,8 @@ class Client final : public engine::Engine {
   bool reached() const;  // the last call had its answer
   ClientCounts counts() const;
   std::string problem() const;  // why the engine could not be reached the last time
-  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted.
+  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted. Every call
+  // from then on is an error.
   void close();
 
   Result<engine::Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override;
@@ -128,6 +129,7 @@ class Client final : public engine::Engine {
   mutable bool restart_untold_ = false;
   mutable ClientCounts counts_;
   bool warned_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace allot::remote
