@@ -43,11 +43,18 @@ std::map<std::string, std::int64_t> counts_of(const Server& server) {
           {"aborted", counts.aborted}};
 }
 
+// Ctrl-C is seen by the interpreter alone, between two of its own steps, and while a call waits there are none.
+void look_at_signals() {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 std::unique_ptr<Client> connect(const nb::object& run, double timeout, double patience) {
   const std::string where = path_text(run);
   remote::ClientSettings settings;
   settings.timeout = timeout;
   settings.patience = patience;
+  settings.between = look_at_signals;
   const nb::gil_scoped_release release;
   return unwrap(Client::connect(where, settings));
 }
@@ -73,7 +80,9 @@ void bind_server(nb::module_& module) {
       .def("__exit__", [](Server& server, nb::args) { close_server(server); });
 }
 
+// Whoever waits with the client's lock takes the interpreter's in between, so nobody may wait for them the other way round.
 void bind_client(nb::module_& module) {
+  using Unlocked = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<Client, engine::Engine>(module, "Client",
                                      "The engine of a run that another process serves, with the methods of Engine.\n\n"
                                      "Where it cannot be reached in time, turn() and ended() order nothing, which\n"
@@ -95,18 +104,18 @@ void bind_client(nb::module_& module) {
             return unwrap(client.drive(refs));
           },
           "rollouts"_a, "Says before their first turn that these (group, sample) are driven here.")
-      .def_prop_ro("reached", &Client::reached, "The last call had its answer.")
+      .def_prop_ro("reached", &Client::reached, Unlocked(), "The last call had its answer.")
       .def_prop_ro(
-          "calls", [](const Client& client) { return client.counts().calls; }, "Calls that waited for an answer.")
+          "calls", [](const Client& client) { return client.counts().calls; }, Unlocked(), "Calls that waited for an answer.")
       .def_prop_ro(
-          "defaults", [](const Client& client) { return client.counts().defaults; },
+          "defaults", [](const Client& client) { return client.counts().defaults; }, Unlocked(),
           "Calls that had none in time: nothing was ordered.")
       .def_prop_ro(
-          "lost", [](const Client& client) { return client.counts().lost; }, "Reports that no engine will get.")
+          "lost", [](const Client& client) { return client.counts().lost; }, Unlocked(), "Reports that no engine will get.")
       .def_prop_ro(
-          "restarts", [](const Client& client) { return client.counts().restarts; },
+          "restarts", [](const Client& client) { return client.counts().restarts; }, Unlocked(),
           "How often another engine answered than before.")
-      .def_prop_ro("problem", &Client::problem, "Why the engine could not be reached the last time; may be empty.")
+      .def_prop_ro("problem", &Client::problem, Unlocked(), "Why the engine could not be reached the last time; may be empty.")
       .def("close", &close, "Leaves the run: what is driven here ends as aborted. Every call after it raises allot.Error.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](Client& client, nb::args) { close(client); });

@@ -38,6 +38,7 @@ Error closed() {
 Line::Settings line_settings(const ClientSettings& settings) {
   Line::Settings line;
   line.greeting = Seconds(settings.timeout);
+  line.between = settings.between;
   return line;
 }
 
@@ -62,6 +63,7 @@ Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& whe
 }
 
 Client::~Client() {
+  line_.wait_undisturbed();  // a destructor throws nothing
   close();
 }
 
@@ -197,7 +199,6 @@ bool is_empty(const Orders& orders) {
 
 // Waits without the lock, so that other threads can report meanwhile.
 Result<Orders> Client::orders(double wait) {
-  constexpr auto slice = std::chrono::milliseconds(50);
   const auto possible = wait_of("wait", wait, Zero::Allowed);
   if (!possible) return possible.error();
   const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(*possible));
@@ -214,7 +215,8 @@ Result<Orders> Client::orders(double wait) {
       waits.fd = line_.descriptor();
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Line::Clock::now());
-    ::poll(&waits, 1, static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), slice).count()));
+    const auto part = std::clamp(left, std::chrono::milliseconds(0), slice);
+    if (::poll(&waits, 1, static_cast<int>(part.count())) <= 0) settings_.between();
   }
 }
 

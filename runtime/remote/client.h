@@ -26,6 +26,8 @@ struct ClientSettings {
   double patience = 60.0;                        // … that begin_iteration(), end_iteration() and the others may take
   std::size_t most_waiting = 16 << 20;           // bytes of reports that are kept for an engine that cannot be reached
   std::function<void(const std::string&)> warn;  // told once, when the first default is taken; empty: stderr
+  // Called every 50 ms while a call waits. What it throws ends the call; what was reported by it is told all the same.
+  std::function<void()> between = [] {};
 };
 
 // Of what only looks (save_state(), preview(), policy_hash(), …) where no engine answered: an engine in this process always

@@ -1,6 +1,7 @@
 // How long somebody says to wait.
 #pragma once
 
+#include <chrono>
 #include <string_view>
 
 #include "common/result.h"
@@ -9,6 +10,9 @@ namespace allot::remote {
 
 // In seconds. Longer ones are taken for it: a clock that counts nanoseconds would overflow.
 constexpr double longest_wait = 365.0 * 24 * 3600;
+
+// Nobody sleeps longer at once: in between whoever called may look at other things.
+constexpr std::chrono::milliseconds slice{50};
 
 enum class Zero { Allowed, Refused };
 

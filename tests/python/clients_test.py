@@ -1,5 +1,6 @@
 """Clients of a served engine from Python: the document's example, defaults, kills."""
 
+import concurrent.futures
 import os
 import re
 import signal
@@ -105,6 +106,31 @@ class Clients(unittest.TestCase):
         with self.assertRaisesRegex(allot.Error, "wait is nan"):
             client.orders(wait=float("nan"))
         self.assertEqual(server.counts["refused"], 0)
+
+    def test_a_signal_is_seen_while_a_call_waits(self):
+        class Interrupted(Exception):
+            pass
+
+        def handle(*_):
+            raise Interrupted
+
+        previous = signal.signal(signal.SIGALRM, handle)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        client = self.connect(timeout=20, patience=20)
+        for wait in (lambda: client.orders(wait=20), lambda: client.policy_hash, lambda: client.begin_iteration(0, ["p0"])):
+            began = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with self.assertRaises(Interrupted):
+                wait()
+            self.assertLess(time.monotonic() - began, 5)
+
+    def test_other_threads_look_at_a_client_that_waits(self):
+        client = self.connect(timeout=0.2, patience=1)
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            for asked in [threads.submit(client.save_state) for _ in range(2)]:
+                while not asked.done():
+                    self.assertEqual((client.reached, client.defaults), (False, 0))
+                self.assertIn("cannot be reached", str(asked.exception()))
 
     def test_a_server_that_closes_leaves_its_clients_with_the_default(self):
         server = self.serve()

@@ -213,6 +213,43 @@ TEST_CASE("advantages are shaped by an engine that is away for a moment") {
   CHECK(must(client->shape_group({{{0, 0}, {0, 1}}, {0.5, -0.5}, {}})).advantages == std::vector<double>{1.0, -1.0});
 }
 
+TEST_CASE("whoever waits may end it at any time, and what was reported is told all the same") {
+  struct Enough {};
+  const Folder folder;
+  auto until = Clock::time_point::max();
+  ClientSettings patient;
+  patient.timeout = patient.patience = 20;
+  patient.warn = [](const std::string&) {};
+  patient.between = [&] {
+    if (Clock::now() > until) throw Enough();
+  };
+  const auto ends = [&](const std::function<void()>& call) {
+    const auto began = Clock::now();
+    until = began + std::chrono::milliseconds(100);
+    CHECK_THROWS_AS(call(), Enough);
+    CHECK(seconds_since(began) < 2);
+    until = Clock::time_point::max();
+  };
+  const auto client = must(Client::connect(folder.path(), patient)), worker = must(Client::connect(folder.path(), patient));
+  ends([&] { (void)client->orders(20); });
+  ends([&] { (void)client->save_state(); });
+  ends([&] { (void)client->begin_iteration(0, {"p0"}); });
+  {
+    const Listener deaf = must(listen_at(socket_of(folder.path())));  // takes connections and says nothing
+    ends([&] { (void)worker->turn({0, 0}, look()); });
+    ends([&] { (void)Client::connect(folder.path(), patient); });
+  }
+  auto engine = engine_of("", settings(1, 2));
+  const auto server = must(Server::open(*engine, folder.path()));
+  for (int tries = 0; !client->reached() && tries < 100; ++tries) must(client->orders(0.05));
+  CHECK(client->reached());
+  const auto leader = client_of(folder.path(), 2);
+  must(leader->begin_iteration(0, {"p0"}));  // so the one that was ended has not come
+  for (int sample = 0; sample < 2; ++sample) must(worker->ended({0, sample}, scored(sample)));
+  CHECK(must(leader->end_iteration()).metrics.at("turns") == 1);
+  CHECK(worker->counts().lost == 0);
+}
+
 TEST_CASE("a server that hangs costs one timeout, and hears what it missed once it goes on") {
   const Folder folder;
   Worker server = remote::test::served(folder.path() / "engine.sock");
