@@ -179,7 +179,7 @@ Ending make_ending(const std::string& status, std::optional<double> reward, std:
 
 void bind_engine(nb::module_& module) {
   using Unlocked = nb::call_guard<nb::gil_scoped_release>;
-  nb::class_<Engine> engine_class(module, "Engine",
+  nb::class_<Engine> engine_class(module, "Engine", nb::is_weak_referenceable(),
                      "One engine per run. Report what happened; carry out the orders that come back.\n\n"
                      "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
                      "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"

@@ -2,9 +2,12 @@
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+
+#include <memory>
 
 #include "runtime/python/errors.h"
 #include "runtime/remote/client.h"
@@ -23,12 +26,28 @@ std::string path_text(const nb::object& path) {
   return nb::cast<std::string>(nb::str(path));
 }
 
-std::unique_ptr<Server> serve(engine::Engine& engine, const nb::object& path, double grace) {
+void close_server(Server& server) {
+  const nb::gil_scoped_release release;
+  server.close();
+}
+
+// The result keeps the engine. The engine cannot keep the result, or both would stay for ever; so it keeps what serves,
+// until just before it goes.
+std::shared_ptr<Server> serve(nb::handle_t<engine::Engine> self, const nb::object& path, double grace) {
+  auto& engine = nb::cast<engine::Engine&>(self);
   const std::string where = path_text(path);
   remote::ServerSettings settings;
   settings.grace = grace;
-  const nb::gil_scoped_release release;
-  return unwrap(Server::open(engine, where, settings));
+  const std::shared_ptr<Server> server = [&] {
+    const nb::gil_scoped_release release;
+    return unwrap(Server::open(engine, where, settings));
+  }();
+  const auto end = [server](nb::handle reference) {
+    close_server(*server);
+    reference.dec_ref();  // the reference was released to this
+  };
+  (void)nb::weakref(self, nb::cpp_function(end)).release();
+  return server;
 }
 
 std::map<std::string, std::int64_t> counts_of(const Server& server) {
@@ -62,11 +81,6 @@ std::unique_ptr<Client> connect(const nb::object& run, double timeout, double pa
 void close(Client& client) {
   const nb::gil_scoped_release release;
   client.close();
-}
-
-void close_server(Server& server) {
-  const nb::gil_scoped_release release;
-  server.close();
 }
 
 void bind_server(nb::module_& module) {
@@ -133,7 +147,7 @@ void bind_remote(nb::module_& module, nb::class_<engine::Engine>& engine_class) 
   bind_client(module);
   engine_class.def(
       "serve", &serve, "path"_a, "grace"_a = 1.0, nb::keep_alive<0, 1>(),
-      "Serves this engine to other processes of the same user, until the Server is closed.\n\n"
+      "Serves this engine to other processes of the same user, until the Server is closed or the engine is gone.\n\n"
       "path: the run's folder, or a socket, whose name ends with \".sock\". grace: seconds in which a client\n"
       "whose connection broke may come back, before what it drives ends as aborted.");
 }

@@ -36,6 +36,8 @@ class Server::Loop {
 
   void close() {
     if (!thread_.joinable()) return;
+    // The child of a fork has no such thread, and the socket in the folder is its parent's.
+    if (process_ != ::getpid()) return thread_.detach();
     thread_.request_stop();
     const std::uint64_t one = 1;
     (void)!::write(wake_.number(), &one, sizeof one);
@@ -281,6 +283,7 @@ class Server::Loop {
     }
   }
 
+  const pid_t process_ = ::getpid();
   fs::path path_;
   ServerSettings settings_;
   Listener listener_;

@@ -1,6 +1,7 @@
 """Clients of a served engine from Python: the document's example, defaults, kills."""
 
 import concurrent.futures
+import gc
 import os
 import re
 import signal
@@ -156,6 +157,35 @@ class Clients(unittest.TestCase):
         self.assertTrue(leader.orders(wait=10).batch_closed)
         self.assertEqual(leader.end_iteration().metrics["rollouts/aborted"], 1)
         self.assertEqual((server.counts["gone"], server.counts["aborted"]), (1, 1))
+
+    def test_an_engine_is_served_for_as_long_as_it_is_there(self):
+        engine = allot.Engine("", slots=1, group_size=2)
+        engine.serve(self.run_folder)   # and nobody keeps what it gives
+        gc.collect()
+        client = self.connect(timeout=0.5, patience=0.2)
+        self.assertEqual(client.begin_iteration(0, ["p0"]).start[0].count, 2)
+        del engine
+        gc.collect()
+        self.assertFalse((self.run_folder / "engine.sock").exists())
+        with self.assertRaisesRegex(allot.Error, "cannot be reached"):
+            client.preview()
+
+    def test_a_server_keeps_its_engine(self):
+        server = allot.Engine("", slots=1, group_size=2).serve(self.run_folder)
+        gc.collect()
+        self.assertEqual(self.connect().begin_iteration(0, ["p0"]).start[0].count, 2)
+        server.close()
+        again = allot.Engine("").serve(self.run_folder)   # nothing is left of the first
+        self.assertEqual(again.path, server.path)
+        again.close()
+
+    def test_a_closed_client_says_so(self):
+        self.serve()
+        with self.connect() as client:
+            client.begin_iteration(0, ["p0"])
+        for call in (lambda: client.turn(0, 0, "look"), client.orders, client.save_state, lambda: client.policy_hash):
+            with self.assertRaisesRegex(allot.Error, "client is closed"):
+                call()
 
     def test_a_second_engine_for_a_run_is_refused(self):
         self.serve()

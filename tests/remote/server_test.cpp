@@ -407,6 +407,22 @@ TEST_CASE("a client that was closed says so, and does not come back") {
   client->close();
 }
 
+TEST_CASE("the child of a fork closes nothing of its parent's server") {
+  const Folder folder;
+  auto engine = engine_of("", settings(1, 2));
+  auto server = serve(*engine, folder.path());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);  // where it would wait for a thread that it does not have
+    server.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(client_of(folder.path())->policy_hash().empty());
+}
+
 TEST_CASE("the child of a fork is a client of its own") {
   const Folder folder;
   auto engine = engine_of("", settings(1, 2));
