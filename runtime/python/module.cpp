@@ -16,6 +16,7 @@
 #include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
+#include "runtime/engine/policy_text.h"
 #include "runtime/python/decider.h"
 #include "runtime/python/errors.h"
 #include "runtime/python/largest_group.h"
@@ -61,9 +62,10 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
                                     const std::string& run_folder, bool shadow, double holdout,
                                     std::optional<double> pause_below, bool stop_on_fault, bool has_raw_reward,
                                     bool native, const std::map<std::string, GivenInput>& inputs,
-                                    const std::vector<std::string>& can) {
+                                    const std::vector<std::string>& can, const std::string& policy_text) {
   Settings settings;
   settings.policy = policy;
+  if (!policy_text.empty()) settings.policy_text = unwrap(unpack(policy_text));
   settings.parameters = parameters;
   settings.seed = seed;
   settings.slots = slots;
@@ -81,6 +83,10 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.host = unwrap(abilities_from(can));
   const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
+}
+
+std::string packed_policy(const std::string& policy, const std::map<std::string, std::string>& parameters) {
+  return pack(unwrap(load_policy(policy, parameters))->origin()->text);
 }
 
 std::optional<std::int64_t> bound_of_groups(const std::string& policy,
@@ -194,13 +200,14 @@ void bind_engine(nb::module_& module) {
                      "can: what your loop does beside starting, stopping and training, in words: \"defers\" (keeps the rollouts\n"
                      "of `deferred` groups), \"scores\" (trains on GroupResult.rewards), \"shapes\" (asks shape_group() and shape()),\n"
                      "\"replays\" (trains on IterationReport.replayed), \"losses\" (asks token_loss()). A policy that asks for more\n"
-                     "is refused.\n\n"
+                     "is refused.\n"
+                     "policy_text: what policy_text() gave; the policy is taken from it instead of from its file.\n\n"
                      "Raises allot.Error, from every method: what happened, where, what to do next.");
   engine_class.def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
            "has_raw_reward"_a = false, "native"_a = true,
-           "inputs"_a = std::map<std::string, GivenInput>{}, "can"_a = std::vector<std::string>{})
+           "inputs"_a = std::map<std::string, GivenInput>{}, "can"_a = std::vector<std::string>{}, "policy_text"_a = "")
       .def("begin_iteration",
            [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
              const nb::gil_scoped_release release;
@@ -268,6 +275,8 @@ NB_MODULE(_allot, module) {
   if (!allot::python::add_decider(module.ptr(), error.ptr())) throw nb::python_error();
   bind_orders(module);
   bind_engine(module);
+  module.def("policy_text", &packed_policy, "policy"_a, "parameters"_a = std::map<std::string, std::string>{},
+             "The text of a policy file and of all files that it names, checksummed, for an Engine elsewhere or later.");
   module.def("largest_group", &bound_of_groups, "policy"_a, "parameters"_a, "group_size"_a,
              "An upper bound of the rollouts of any group under a policy, or None where the text gives none.");
 }

@@ -190,7 +190,7 @@ class Fork(unittest.TestCase):
         """Two processes that wrote one journal left one that no audit takes."""
         script = """
 import os, sys, allot
-engine = allot.Engine({!r}, slots=1, group_size=2, run_folder=sys.argv[1])
+engine = allot.Engine({!r}, slots=1, group_size=2, run_folder=sys.argv[1], native=False)
 def play(iteration):
     for sample in range(2 * bool(engine.begin_iteration(iteration, ["p0"]).start)):
         engine.ended(iteration, sample, reward=sample)
