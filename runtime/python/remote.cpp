@@ -94,7 +94,7 @@ void bind_server(nb::module_& module) {
       .def("__exit__", [](Server& server, nb::args) { close_server(server); });
 }
 
-// Whoever waits with the client's lock takes the interpreter's in between, so nobody may wait for them the other way round.
+// Whoever waits with the client's lock takes the interpreter's in between: nobody may wait for them the other way round.
 void bind_client(nb::module_& module) {
   using Unlocked = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<Client, engine::Engine>(module, "Client",
@@ -120,24 +120,29 @@ void bind_client(nb::module_& module) {
           "rollouts"_a, "Says before their first turn that these (group, sample) are driven here.")
       .def_prop_ro("reached", &Client::reached, Unlocked(), "The last call had its answer.")
       .def_prop_ro(
-          "calls", [](const Client& client) { return client.counts().calls; }, Unlocked(), "Calls that waited for an answer.")
+          "calls", [](const Client& client) { return client.counts().calls; }, Unlocked(),
+          "Calls that waited for an answer.")
       .def_prop_ro(
           "defaults", [](const Client& client) { return client.counts().defaults; }, Unlocked(),
           "Calls that had none in time: nothing was ordered.")
       .def_prop_ro(
-          "lost", [](const Client& client) { return client.counts().lost; }, Unlocked(), "Reports that no engine will get.")
+          "lost", [](const Client& client) { return client.counts().lost; }, Unlocked(),
+          "Reports that no engine will get.")
       .def_prop_ro(
           "restarts", [](const Client& client) { return client.counts().restarts; }, Unlocked(),
           "How often another engine answered than before.")
-      .def_prop_ro("problem", &Client::problem, Unlocked(), "Why the engine could not be reached the last time; may be empty.")
-      .def("close", &close, "Leaves the run: what is driven here ends as aborted. Every call after it raises allot.Error.")
+      .def_prop_ro("problem", &Client::problem, Unlocked(),
+                   "Why the engine could not be reached the last time; may be empty.")
+      .def("close", &close,
+           "Leaves the run: what is driven here ends as aborted. Every call after it raises allot.Error.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](Client& client, nb::args) { close(client); });
   module.def(
       "connect", &connect, "run"_a, "timeout"_a = 1.0, "patience"_a = 60.0,
       "A Client of the engine of a run.\n\n"
       "run: the run's folder, or the socket. timeout: seconds that a decision may take. patience: seconds that\n"
-      "begin_iteration(), end_iteration(), save_state(), shape_group() and the others may take. An engine that is not there yet is no error.");
+      "begin_iteration(), end_iteration(), save_state(), shape_group() and the others may take. An engine that is not\n"
+      "there yet is no error.");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ Client::Client(const std::filesystem::path& where, const ClientSettings& setting
 
 Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& where, const ClientSettings& settings) {
   ClientSettings checked = settings;
-  for (const auto& [name, seconds] : {std::pair("timeout", &checked.timeout), std::pair("patience", &checked.patience)}) {
+  for (const auto& [name, seconds] :
+       {std::pair("timeout", &checked.timeout), std::pair("patience", &checked.patience)}) {
     const auto wait = wait_of(name, *seconds, Zero::Refused);
     if (!wait) return wait.error();
     *seconds = *wait;

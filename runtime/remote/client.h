@@ -30,8 +30,8 @@ struct ClientSettings {
   std::function<void()> between = [] {};
 };
 
-// Of what only looks (save_state(), preview(), policy_hash(), …) where no engine answered: an engine in this process always
-// can, so these have no room for an error. what() is its text.
+// Of what only looks (save_state(), preview(), policy_hash(), …) where no engine answered: an engine in this process
+// always can, so these have no room for an error. what() is its text.
 class Unanswered : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,8 +52,8 @@ class Client final : public engine::Engine {
                                                  const ClientSettings& settings = {});
   ~Client() override;  // close()
 
-  // Orders that somebody else's events led to, at most `wait` seconds (0 or more) from now; empty where none came. Every
-  // other call gives those that came until then beside its own.
+  // Orders that somebody else's events led to, at most `wait` seconds (0 or more) from now; empty where none came.
+  // Every other call gives those that came until then beside its own.
   Result<engine::Orders> orders(double wait = 0);
   // Says that this client drives these rollouts, before their first turn: orders that concern them come here. What was
   // ordered before comes at once.
@@ -61,8 +61,8 @@ class Client final : public engine::Engine {
   bool reached() const;  // the last call had its answer
   ClientCounts counts() const;
   std::string problem() const;  // why the engine could not be reached the last time
-  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted. Every call
-  // from then on is an error.
+  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted. Every
+  // call from then on is an error.
   void close();
 
   Result<engine::Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override;
@@ -70,8 +70,8 @@ class Client final : public engine::Engine {
   Result<engine::Orders> ended(engine::RolloutRef rollout, const engine::Ending& ending) override;
   Result<engine::IterationReport> end_iteration() override;
   Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override;
-  // An error where there is no engine; whoever wants to train on the advantages as they are says so. An embedding does not
-  // travel.
+  // An error where there is no engine; whoever wants to train on the advantages as they are says so. An embedding does
+  // not travel.
   Result<engine::Shaped> shape_group(const engine::MicroBatch& group) override;
   Result<engine::Shaped> shape(const engine::MicroBatch& batch) override;
   Result<void> restore(const std::string& state) override;

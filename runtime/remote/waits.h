@@ -16,7 +16,8 @@ constexpr std::chrono::milliseconds slice{50};
 
 enum class Zero { Allowed, Refused };
 
-// `seconds`, at most longest_wait. An error, which names it, for what is no number, negative, or 0 where that is refused.
+// `seconds`, at most longest_wait. An error, which names it, for what is no number, negative, or 0 where that is
+// refused.
 Result<double> wait_of(std::string_view name, double seconds, Zero zero);
 
 }  // namespace allot::remote

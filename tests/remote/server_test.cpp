@@ -393,7 +393,9 @@ TEST_CASE("a client that was closed says so, and does not come back") {
   client->close();
   waiting.join();
   CHECK(within(2, [&] { return server->counts().connected == 0; }));
-  const auto refused = [](const auto& result) { return !result && result.error().what.find("client is closed") != std::string::npos; };
+  const auto refused = [](const auto& result) {
+    return !result && result.error().what.find("client is closed") != std::string::npos;
+  };
   CHECK(refused(client->turn({0, 0}, look())));
   CHECK(refused(client->ended({0, 0}, scored(1))));
   CHECK(refused(client->drive({{0, 0}})));
