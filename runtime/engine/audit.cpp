@@ -94,6 +94,7 @@ Audit::Audit() = default;
 Audit::~Audit() = default;
 Audit::Audit(Audit&&) noexcept = default;
 Audit& Audit::operator=(Audit&&) noexcept = default;
+void Audit::abandon() { (void)impl_.release(); }
 
 Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   if (auto kept = check_journal(settings.run_folder); !kept) return kept.error();

@@ -35,6 +35,9 @@ class Audit {
   static Result<Audit> open(const Settings& settings, const Policy* policy);
   // The same records, each given to `use` as the text of a JSON object instead of written.
   static Audit to(std::function<void(std::string)> use, const Settings& settings, const Policy* policy);
+  // In the child of a fork, whose parent goes on with the journal. Nothing is freed: to end the thread behind it, which the
+  // child does not have, would wait for ever.
+  void abandon();
   bool on() const { return impl_ != nullptr; }
   bool keeps_events() const { return keeps_events_; }  // what the host tells is journaled too
 

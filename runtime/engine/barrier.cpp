@@ -14,6 +14,7 @@ namespace allot::engine {
 using lang::Point;
 
 Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std::string>& prompts) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;
@@ -189,6 +190,7 @@ IterationReport LiveEngine::summarize() const {
 }
 
 Result<IterationReport> LiveEngine::end_iteration() {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   if (fatal_) return *fatal_;

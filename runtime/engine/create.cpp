@@ -8,6 +8,7 @@ namespace allot::engine {
 namespace {
 
 Result<std::shared_ptr<Policy>> policy_of(const Settings& settings) {
+  if (settings.policy_text) return load_policy(*settings.policy_text, settings.parameters);
   if (settings.kept_policy.empty()) return load_policy(settings.policy, settings.parameters);
   const auto text = kept_text(settings.run_folder, settings.kept_policy);
   if (!text) return text.error();
@@ -76,7 +77,7 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
 
 Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings) {
   std::shared_ptr<Policy> policy;
-  if (!settings.policy.empty() || !settings.kept_policy.empty()) {
+  if (!settings.policy.empty() || !settings.kept_policy.empty() || settings.policy_text) {
     auto loaded = policy_of(settings);
     if (!loaded) return loaded.error();
     policy = *std::move(loaded);

@@ -14,6 +14,7 @@
 #include "common/result.h"
 #include "runtime/engine/events.h"
 #include "runtime/engine/inputs.h"
+#include "runtime/engine/policy_text.h"
 #include "runtime/engine/swap.h"
 #include "runtime/engine/token_loss.h"
 
@@ -23,6 +24,7 @@ struct Settings {
   std::filesystem::path policy;                   // a .allot file; empty: no policy, every point has its default
   // Hash of a policy whose text the run folder keeps: it is taken from there, whatever `policy` says now.
   std::string kept_policy;
+  std::optional<PolicyText> policy_text;          // taken in the place of both, with the files that it brings along
   std::map<std::string, std::string> parameters;  // --set name=value
   InputValues inputs;                             // what the policy's `input`s are; input_file adds to them
   std::filesystem::path input_file;               // JSON, see read_inputs(); empty: none

@@ -28,6 +28,10 @@ void count_status(OwnTallies& own, Tallies& tallies, Status status) {
 
 }  // namespace
 
+LiveEngine::~LiveEngine() {
+  if (run_lock_.of_parent()) audit_.abandon();
+}
+
 RunFacts LiveEngine::run_facts(const LiveGroup& group) const {
   RunFacts facts = settled_facts(group);
   facts.empty_slots = std::max(0, batch_.missing());
@@ -95,6 +99,7 @@ void LiveEngine::take_turn(LiveGroup& group, int sample, const Turn& turn) {
 }
 
 Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   if (auto possible = check_turn(ref, turn); !possible) return possible.error();
   if (auto passed = pass_turn(ref, turn)) return *std::move(passed);
   const Event event(*this, ref);
@@ -131,6 +136,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
 }
 
 Result<Orders> LiveEngine::ended(RolloutRef ref, const Ending& ending) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   if (auto passed = pass_ending(ref, ending)) return *std::move(passed);
   const Event event(*this, ref);
   const Stopwatch watch(spent_seconds_);

@@ -40,6 +40,7 @@ class LiveEngine final : public Engine {
  public:
   // `policy` may be null: every point has its default.
   static Result<std::unique_ptr<LiveEngine>> create(const Settings& settings, std::shared_ptr<Policy> policy);
+  ~LiveEngine() override;
 
   Result<void> set_pool(std::vector<PoolPrompt> prompts) override;
   Result<Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/limits.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/package/library.h"
 
 namespace allot::engine {
@@ -89,6 +90,17 @@ PolicyText policy_text_from(const Json& json) {
   }
   text.whole = json.at("whole").get<bool>();
   return text;
+}
+
+std::string pack(const PolicyText& text) { return seal(dump(to_json(text))); }
+
+Result<PolicyText> unpack(std::string_view packed) {
+  const Json json = is_sealed(packed) ? Json::parse(packed, nullptr, false) : Json();
+  try {
+    return policy_text_from(json);
+  } catch (const Json::exception&) {
+    return Error{"The policy arrived damaged: its text does not fit its checksum.", "send it again"};
+  }
 }
 
 }  // namespace allot::engine

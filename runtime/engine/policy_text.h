@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -47,5 +48,9 @@ class TextFiles final : public lang::Library {
 nlohmann::ordered_json to_json(const PolicyText& text);
 // Throws what nlohmann throws where the JSON is of another form.
 PolicyText policy_text_from(const nlohmann::ordered_json& json);
+
+// One checksummed text, for another process; an error where it is damaged.
+std::string pack(const PolicyText& text);
+Result<PolicyText> unpack(std::string_view packed);
 
 }  // namespace allot::engine

@@ -28,6 +28,7 @@ std::string LiveEngine::save_state() const {
 }
 
 Result<void> LiveEngine::save_state_in(const std::filesystem::path& folder) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   std::unique_lock lock(mutex_);
   if (auto settled = audit_.settle(); !settled) return settled;
   if (files_ && files_->holds(*head_)) return files_->link_to(folder);
@@ -66,6 +67,7 @@ HeadText LiveEngine::make_head() const {
 Snapshot LiveEngine::snapshot() const { return {head_, store_.moment(), pool_.histories(), pool_.epoch()}; }
 
 Result<void> LiveEngine::restore(const std::string& state) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   auto read = read_snapshot(state, {});
   if (!read) return read.error();
   const Event event(*this);
@@ -73,6 +75,7 @@ Result<void> LiveEngine::restore(const std::string& state) {
 }
 
 Result<void> LiveEngine::restore_from(const std::filesystem::path& folder) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   auto read = read_state(folder, {});
   if (!read) return read.error();
   // Saved between two barriers: then it is one text, which the journal repeats.

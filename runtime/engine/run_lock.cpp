@@ -1,10 +1,12 @@
 #include "runtime/engine/run_lock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -13,15 +15,27 @@
 #include "runtime/engine/swap_files.h"
 
 namespace allot::engine {
+namespace {
+
+// Of the process and its ancestors. A process number would tell the same, but takes as long to ask for as half a turn.
+std::atomic<int> forks = 0;
+
+void count_forks() {
+  [[maybe_unused]] static const int once = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+}
+
+}  // namespace
 
 RunLock::~RunLock() {
   if (file_ >= 0) ::close(file_);
 }
 
-RunLock::RunLock(RunLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+RunLock::RunLock(RunLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), forks_(std::exchange(other.forks_, not_taken)) {}
 
 RunLock& RunLock::operator=(RunLock&& other) noexcept {
   std::swap(file_, other.file_);
+  std::swap(forks_, other.forks_);
   return *this;
 }
 
@@ -29,7 +43,9 @@ Result<RunLock> RunLock::take(const std::filesystem::path& run, const std::strin
   std::error_code ignored;
   std::filesystem::create_directories(run, ignored);
   const std::filesystem::path path = run / name;
+  count_forks();
   RunLock lock;
+  lock.forks_ = forks.load(std::memory_order_relaxed);
   lock.file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock.file_ < 0) return lock;
   if (::flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
@@ -44,6 +60,12 @@ Result<RunLock> RunLock::take(const std::filesystem::path& run, const std::strin
   // For people only: what matters is the lock.
   if (::ftruncate(lock.file_, 0) == 0 && ::pwrite(lock.file_, who.data(), who.size(), 0) < 0) return lock;
   return lock;
+}
+
+std::optional<Error> RunLock::of_parent() const {
+  if (forks_ == not_taken || forks_ == forks.load(std::memory_order_relaxed)) return std::nullopt;
+  return Error{"This process was forked from the one that made this engine: the run is still its parent's.",
+               "ask it from here as a client (Engine.serve() there, allot.connect() here), or make an engine of its own"};
 }
 
 }  // namespace allot::engine

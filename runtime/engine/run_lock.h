@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "common/result.h"
@@ -20,8 +21,13 @@ class RunLock {
   // the filesystem knows no locks, or nothing can be written, nobody is kept out.
   static Result<RunLock> take(const std::filesystem::path& run, const std::string& name);
 
+  // Set in a child that was forked after take(): the folder is its parent's. Cheap enough for every event.
+  std::optional<Error> of_parent() const;
+
  private:
+  static constexpr int not_taken = -1;
   int file_ = -1;
+  int forks_ = not_taken;  // as of take()
 };
 
 }  // namespace allot::engine

@@ -11,6 +11,7 @@
 namespace allot::engine {
 
 Result<void> LiveEngine::set_pool(std::vector<PoolPrompt> prompts) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   const Event event(*this);
   if (in_iteration_) return Error{"The pool cannot change while an iteration runs.", "call set_pool between two"};
   std::set<std::string_view> keys;

@@ -89,6 +89,7 @@ double or_nan(std::optional<double> value) { return value.value_or(std::numeric_
 // A group's handler sees all of its rollouts, those that are not trained on without an advantage; what it sets for
 // those is ignored.
 Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
@@ -127,6 +128,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
 }
 
 Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
+  if (auto parents = run_lock_.of_parent()) return *parents;
   const Event event(*this);
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};

@@ -72,6 +72,11 @@ std::string_view name(SwapOutcome outcome) {
 }
 
 SwapReport LiveEngine::swap(const SwapRequest& request) {
+  if (const auto parents = run_lock_.of_parent()) {
+    SwapReport refused;
+    refused.reason = parents->text();
+    return refused;
+  }
   const auto asked = Clock::now();
   const int ticket = mailbox_.enter(request.ticket);
   PostedSwap posted{request, prepare(request, *mailbox_.active()), {}, asked};

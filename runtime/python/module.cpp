@@ -8,6 +8,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -15,12 +16,14 @@
 #include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy.h"
+#include "runtime/engine/policy_text.h"
 #include "runtime/python/decider.h"
 #include "runtime/python/errors.h"
 #include "runtime/python/largest_group.h"
 #include "runtime/python/remote.h"
 #include "runtime/python/shaping.h"
 #include "runtime/python/swapping.h"
+#include "runtime/remote/client.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,9 +62,10 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
                                     const std::string& run_folder, bool shadow, double holdout,
                                     std::optional<double> pause_below, bool stop_on_fault, bool has_raw_reward,
                                     bool native, const std::map<std::string, GivenInput>& inputs,
-                                    const std::vector<std::string>& can) {
+                                    const std::vector<std::string>& can, const std::string& policy_text) {
   Settings settings;
   settings.policy = policy;
+  if (!policy_text.empty()) settings.policy_text = unwrap(unpack(policy_text));
   settings.parameters = parameters;
   settings.seed = seed;
   settings.slots = slots;
@@ -79,6 +83,10 @@ std::unique_ptr<Engine> make_engine(const std::string& policy, const std::map<st
   settings.host = unwrap(abilities_from(can));
   const nb::gil_scoped_release release;
   return unwrap(Engine::create(settings));
+}
+
+std::string packed_policy(const std::string& policy, const std::map<std::string, std::string>& parameters) {
+  return pack(unwrap(load_policy(policy, parameters))->origin()->text);
 }
 
 std::optional<std::int64_t> bound_of_groups(const std::string& policy,
@@ -177,7 +185,7 @@ Ending make_ending(const std::string& status, std::optional<double> reward, std:
 
 void bind_engine(nb::module_& module) {
   using Unlocked = nb::call_guard<nb::gil_scoped_release>;
-  nb::class_<Engine> engine_class(module, "Engine",
+  nb::class_<Engine> engine_class(module, "Engine", nb::is_weak_referenceable(),
                      "One engine per run. Report what happened; carry out the orders that come back.\n\n"
                      "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
                      "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"
@@ -192,13 +200,14 @@ void bind_engine(nb::module_& module) {
                      "can: what your loop does beside starting, stopping and training, in words: \"defers\" (keeps the rollouts\n"
                      "of `deferred` groups), \"scores\" (trains on GroupResult.rewards), \"shapes\" (asks shape_group() and shape()),\n"
                      "\"replays\" (trains on IterationReport.replayed), \"losses\" (asks token_loss()). A policy that asks for more\n"
-                     "is refused.\n\n"
+                     "is refused.\n"
+                     "policy_text: what policy_text() gave; the policy is taken from it instead of from its file.\n\n"
                      "Raises allot.Error, from every method: what happened, where, what to do next.");
   engine_class.def(nb::new_(&make_engine), "policy"_a, "parameters"_a = std::map<std::string, std::string>{}, "seed"_a = 0,
            "slots"_a = 8, "group_size"_a = 8, "turn_limit"_a = 30, "tokens_per_turn"_a = 16, "run_folder"_a = "",
            "shadow"_a = false, "holdout"_a = 0.0, "pause_below"_a = nb::none(), "stop_on_fault"_a = false,
            "has_raw_reward"_a = false, "native"_a = true,
-           "inputs"_a = std::map<std::string, GivenInput>{}, "can"_a = std::vector<std::string>{})
+           "inputs"_a = std::map<std::string, GivenInput>{}, "can"_a = std::vector<std::string>{}, "policy_text"_a = "")
       .def("begin_iteration",
            [](Engine& engine, int iteration, const std::vector<std::string>& prompts) {
              const nb::gil_scoped_release release;
@@ -247,15 +256,27 @@ void bind_engine(nb::module_& module) {
   allot::python::bind_remote(module, engine_class);
 }
 
+// As the errors of those that give a Result.
+void translate_unanswered(const std::exception_ptr& thrown, void* error_type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const allot::remote::Unanswered& unanswered) {
+    PyErr_SetString(static_cast<PyObject*>(error_type), unanswered.what());
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_allot, module) {
   module.doc() = "The Allot engine: a policy file decides where rollouts go.";
   module.attr("__version__") = ALLOT_VERSION;
   const nb::exception<HostError> error(module, "Error", PyExc_RuntimeError);
+  nb::register_exception_translator(&translate_unanswered, error.ptr());
   if (!allot::python::add_decider(module.ptr(), error.ptr())) throw nb::python_error();
   bind_orders(module);
   bind_engine(module);
+  module.def("policy_text", &packed_policy, "policy"_a, "parameters"_a = std::map<std::string, std::string>{},
+             "The text of a policy file and of all files that it names, checksummed, for an Engine elsewhere or later.");
   module.def("largest_group", &bound_of_groups, "policy"_a, "parameters"_a, "group_size"_a,
              "An upper bound of the rollouts of any group under a policy, or None where the text gives none.");
 }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "runtime/engine/event_log.h"
+#include "runtime/remote/waits.h"
 
 namespace allot::remote {
 
@@ -29,9 +31,14 @@ Error restarted() {
           "restore() the state of your last checkpoint and begin its next iteration"};
 }
 
+Error closed() {
+  return {"This client is closed: what it drove has ended.", "connect() again"};
+}
+
 Line::Settings line_settings(const ClientSettings& settings) {
   Line::Settings line;
   line.greeting = Seconds(settings.timeout);
+  line.between = settings.between;
   return line;
 }
 
@@ -43,18 +50,27 @@ Client::Client(const std::filesystem::path& where, const ClientSettings& setting
 }
 
 Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& where, const ClientSettings& settings) {
-  std::unique_ptr<Client> client(new Client(where, settings));
+  ClientSettings checked = settings;
+  for (const auto& [name, seconds] :
+       {std::pair("timeout", &checked.timeout), std::pair("patience", &checked.patience)}) {
+    const auto wait = wait_of(name, *seconds, Zero::Refused);
+    if (!wait) return wait.error();
+    *seconds = *wait;
+  }
+  std::unique_ptr<Client> client(new Client(where, checked));
   client->line_.look();
   if (client->line_.refused()) return *client->line_.refused();
   return client;
 }
 
 Client::~Client() {
+  line_.wait_undisturbed();  // a destructor throws nothing
   close();
 }
 
 void Client::close() {
   const std::lock_guard lock(mutex_);
+  closed_ = true;
   if (process_ == ::getpid()) line_.close(Seconds(settings_.timeout));
 }
 
@@ -127,6 +143,7 @@ Orders Client::only_stop(RolloutRef rollout) {
 
 Result<Orders> Client::report(RolloutRef rollout, const EventLog& log) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   const Key key{rollout.group, rollout.sample};
   if (void_.contains(key)) return only_stop(rollout);
@@ -161,6 +178,7 @@ Result<Orders> Client::ended(RolloutRef rollout, const Ending& ending) {
 
 Result<Orders> Client::drive(const std::vector<RolloutRef>& rollouts) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   for (const RolloutRef& rollout : rollouts) {
     driven_.insert({rollout.group, rollout.sample});
@@ -182,12 +200,14 @@ bool is_empty(const Orders& orders) {
 
 // Waits without the lock, so that other threads can report meanwhile.
 Result<Orders> Client::orders(double wait) {
-  constexpr auto slice = std::chrono::milliseconds(50);
-  const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(wait));
+  const auto possible = wait_of("wait", wait, Zero::Allowed);
+  if (!possible) return possible.error();
+  const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(*possible));
   while (true) {
     pollfd waits{-1, POLLIN, 0};
     {
       const std::lock_guard lock(mutex_);
+      if (closed_) return closed();
       after_fork();
       line_.look();
       if (line_.refused()) return *line_.refused();
@@ -196,7 +216,8 @@ Result<Orders> Client::orders(double wait) {
       waits.fd = line_.descriptor();
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Line::Clock::now());
-    ::poll(&waits, 1, static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), slice).count()));
+    const auto part = std::clamp(left, std::chrono::milliseconds(0), slice);
+    if (::poll(&waits, 1, static_cast<int>(part.count())) <= 0) settings_.between();
   }
 }
 
@@ -204,6 +225,7 @@ Result<Orders> Client::orders(double wait) {
 
 Result<Answer> Client::demand(Ask ask, const Put& put) const {
   const std::lock_guard lock(mutex_);
+  if (closed_) return closed();
   after_fork();
   if (std::exchange(restart_untold_, false)) return restarted();
   const std::int64_t restarts = counts_.restarts;
@@ -252,12 +274,13 @@ Result<engine::Shaped> Client::shape(const engine::MicroBatch& batch, const Even
   if (!batch.embeddings.empty()) {
     return Error{"Embeddings do not travel over the socket.", "shape in the process that holds the engine"};
   }
-  const std::lock_guard lock(mutex_);
-  after_fork();
-  auto answer = decide(Ask::Events, [&](JsonText& text) { log.put(text); });
-  if (answer && answer->error) return *answer->error;
-  if (answer && answer->shaped) return *answer->shaped;
-  return engine::Shaped{batch.advantages, {}};
+  // The loss hangs on it: a step on advantages that nobody shaped could not be told from one that was meant.
+  auto answer = demand(Ask::Events, [&](JsonText& text) { log.put(text); });
+  if (!answer) return answer.error();
+  if (!answer->shaped) {
+    return Error{"The engine's answer has no advantages.", "install the same version of Allot in every process"};
+  }
+  return *std::move(answer->shaped);
 }
 
 Result<engine::Shaped> Client::shape_group(const engine::MicroBatch& group) {
@@ -274,24 +297,29 @@ Result<engine::Shaped> Client::shape(const engine::MicroBatch& batch) {
 
 // ---- what only looks
 
+namespace {
+
+Answer answered(Result<Answer> answer) {
+  if (!answer) throw Unanswered(answer.error().text());
+  return *std::move(answer);
+}
+
+}  // namespace
+
 std::vector<std::string> Client::unused_prompts() const {
-  auto answer = demand(Ask::Unused, put_nothing);
-  return answer ? answer->prompts : std::vector<std::string>();
+  return answered(demand(Ask::Unused, put_nothing)).prompts;
 }
 
 engine::IterationReport Client::preview() const {
-  auto answer = demand(Ask::Preview, put_nothing);
-  return answer ? answer->report.value_or(engine::IterationReport{}) : engine::IterationReport{};
+  return answered(demand(Ask::Preview, put_nothing)).report.value_or(engine::IterationReport{});
 }
 
 std::string Client::save_state() const {
-  auto answer = demand(Ask::Save, put_nothing);
-  return answer ? answer->state : "";
+  return answered(demand(Ask::Save, put_nothing)).state;
 }
 
 About Client::about() const {
-  auto answer = demand(Ask::About, put_nothing);
-  return answer ? answer->about.value_or(About{}) : About{};
+  return answered(demand(Ask::About, put_nothing)).about.value_or(About{});
 }
 
 bool Client::wants_gram() const {

@@ -2,7 +2,7 @@
 //
 // A decision never waits long: where the engine cannot be reached in time, turn() and ended() order nothing (go on,
 // stop nobody), which is counted; what was reported is kept and told later, once. What cannot be had without an engine
-// (begin_iteration, end_iteration, …) waits longer and then is an error.
+// (begin_iteration, end_iteration, shape, save_state, …) waits longer and then is an error.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -19,11 +20,21 @@
 
 namespace allot::remote {
 
+// Times are above 0; infinity waits for as long as it takes.
 struct ClientSettings {
-  double timeout = 1.0;                          // seconds that turn(), ended(), drive() and shape() may take
+  double timeout = 1.0;                          // seconds that turn(), ended() and drive() may take
   double patience = 60.0;                        // … that begin_iteration(), end_iteration() and the others may take
   std::size_t most_waiting = 16 << 20;           // bytes of reports that are kept for an engine that cannot be reached
   std::function<void(const std::string&)> warn;  // told once, when the first default is taken; empty: stderr
+  // Called every 50 ms while a call waits. What it throws ends the call; what was reported by it is told all the same.
+  std::function<void()> between = [] {};
+};
+
+// Of what only looks (save_state(), preview(), policy_hash(), …) where no engine answered: an engine in this process
+// always can, so these have no room for an error. what() is its text.
+class Unanswered : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 struct ClientCounts {
@@ -36,13 +47,13 @@ struct ClientCounts {
 class Client final : public engine::Engine {
  public:
   // `where`: see socket_of(). An engine that is not there is no error, it may come later; one that speaks another
-  // version of the protocol is.
+  // version of the protocol is, and so is a time that cannot be waited.
   static Result<std::unique_ptr<Client>> connect(const std::filesystem::path& where,
                                                  const ClientSettings& settings = {});
   ~Client() override;  // close()
 
-  // Orders that somebody else's events led to, at most `wait` seconds from now; empty where none came. Every other call
-  // gives those that came until then beside its own.
+  // Orders that somebody else's events led to, at most `wait` seconds (0 or more) from now; empty where none came.
+  // Every other call gives those that came until then beside its own.
   Result<engine::Orders> orders(double wait = 0);
   // Says that this client drives these rollouts, before their first turn: orders that concern them come here. What was
   // ordered before comes at once.
@@ -50,7 +61,8 @@ class Client final : public engine::Engine {
   bool reached() const;  // the last call had its answer
   ClientCounts counts() const;
   std::string problem() const;  // why the engine could not be reached the last time
-  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted.
+  // Waits at most `timeout` for answers to what was reported, and leaves: what it still drives ends as aborted. Every
+  // call from then on is an error.
   void close();
 
   Result<engine::Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override;
@@ -58,12 +70,13 @@ class Client final : public engine::Engine {
   Result<engine::Orders> ended(engine::RolloutRef rollout, const engine::Ending& ending) override;
   Result<engine::IterationReport> end_iteration() override;
   Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override;
-  // Where there is no engine: the advantages as they are. An embedding does not travel.
+  // An error where there is no engine; whoever wants to train on the advantages as they are says so. An embedding does
+  // not travel.
   Result<engine::Shaped> shape_group(const engine::MicroBatch& group) override;
   Result<engine::Shaped> shape(const engine::MicroBatch& batch) override;
   Result<void> restore(const std::string& state) override;
 
-  // What only looks is empty where there is no engine.
+  // What only looks throws Unanswered where there is no engine.
   std::vector<std::string> unused_prompts() const override;
   engine::IterationReport preview() const override;
   std::string save_state() const override;
@@ -98,9 +111,10 @@ class Client final : public engine::Engine {
   // With the lock held.
   std::optional<Answer> decide(Ask ask, const Put& put);
   Result<engine::Orders> report(engine::RolloutRef rollout, const engine::EventLog& log);
-  Result<engine::Shaped> shape(const engine::MicroBatch& batch, const engine::EventLog& log);
   void give_up_lost();
   void take_default();
+  // Without it.
+  Result<engine::Shaped> shape(const engine::MicroBatch& batch, const engine::EventLog& log);
   Result<Answer> demand(Ask ask, const Put& put) const;
   About about() const;
 
@@ -117,6 +131,7 @@ class Client final : public engine::Engine {
   mutable bool restart_untold_ = false;
   mutable ClientCounts counts_;
   bool warned_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace allot::remote

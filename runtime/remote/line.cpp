@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/remote/waits.h"
+
 namespace allot::remote {
 namespace {
 
@@ -28,8 +30,9 @@ Line::Line(std::filesystem::path path, const Settings& settings)
 
 void Line::poll_until(Clock::time_point until) const {
   pollfd waits{socket_.number(), static_cast<short>(POLLIN | (out_.empty() ? 0 : POLLOUT)), 0};
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-  ::poll(&waits, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000)));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  const auto part = std::clamp(left, std::chrono::milliseconds(0), slice);
+  if (::poll(&waits, 1, static_cast<int>(part.count())) <= 0) settings_.between();
 }
 
 void Line::back_off() {
@@ -66,11 +69,14 @@ bool Line::connect(Clock::time_point until) {
     return false;
   }
   socket_ = *std::move(opened);
-  if (!greet(until)) {
-    back_off();
-    return false;
+  try {
+    if (greet(until)) return true;
+  } catch (...) {  // a connection without a greeting is none
+    drop(fmt::format("{}: the wait for the engine was ended", path_.string()));
+    throw;
   }
-  return true;
+  back_off();
+  return false;
 }
 
 bool Line::greet(Clock::time_point until) {
@@ -175,7 +181,8 @@ bool Line::reconnect(Clock::time_point until, bool keep, int tries) {
   if (keep) return tries == 0 && connect(until);
   while (!connect(until) && !refused_) {
     if (Clock::now() >= until) return false;
-    std::this_thread::sleep_until(std::min(retry_at_, until));
+    std::this_thread::sleep_until(std::min({retry_at_, until, Clock::now() + slice}));
+    settings_.between();
   }
   return static_cast<bool>(socket_);
 }
@@ -184,43 +191,61 @@ std::optional<Answer> Line::ask(Ask ask, const std::function<void(engine::JsonTe
   const Clock::time_point until = Clock::now() + ticks(wait);
   const std::string before = engine_;
   const auto restarted = [&] { return !before.empty() && engine_ != before; };
-  if (!socket_) connect(until);
+  const auto put_last = [&] {
+    engine::JsonText text;
+    begin_request(text, ++numbers_, seen_, ask);
+    put(text);
+    seen_told_ = seen_;
+    queue_.push_back({numbers_, frame(text.end_object().text())});
+    queue_bytes_ += queue_.back().frame.size();
+  };
+  try {
+    if (!socket_) connect(until);
+  } catch (...) {
+    if (keep) put_last();
+    throw;
+  }
   if (restarted()) return std::nullopt;  // what was to be asked is of another engine
-  engine::JsonText text;
-  const std::uint64_t number = ++numbers_;
-  begin_request(text, number, seen_, ask);
-  put(text);
-  seen_told_ = seen_;
-  queue_.push_back({number, frame(text.end_object().text())});
-  queue_bytes_ += queue_.back().frame.size();
+  put_last();
+  const std::uint64_t number = numbers_;
   bool sent = static_cast<bool>(socket_);
   if (sent) out_ += queue_.back().frame;
   awaited_ = number;
   answer_.reset();
+  const auto end = [&] {
+    awaited_ = 0;
+    if (answer_ || keep || sent || queue_.empty() || queue_.back().number != number) return;
+    queue_bytes_ -= queue_.back().frame.size();
+    queue_.pop_back();
+  };
+  try {
+    await(until, keep, sent, restarted);
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  return std::exchange(answer_, std::nullopt);
+}
+
+void Line::await(Clock::time_point until, bool keep, bool& sent, const std::function<bool()>& restarted) {
   bool patient = !keep || !stalled_ || Clock::now() >= retry_at_;
   for (int tries = 0; !answer_;) {
     if (!socket_) {
-      if (!reconnect(until, keep, tries++) || restarted()) break;
+      if (!reconnect(until, keep, tries++) || restarted()) return;
       sent = true;
     }
     look();
     if (answer_ || !socket_) continue;
     patient = patient || !stalled_;
-    if (!patient) break;
+    if (!patient) return;
     if (Clock::now() >= until) {
       problem_ = fmt::format("{}: the engine does not answer", path_.string());
       stalled_ = true;
-      back_off();
-      break;
+      return back_off();
     }
     poll_until(until);
   }
-  awaited_ = 0;
-  if (!answer_ && !keep && !sent && !queue_.empty() && queue_.back().number == number) {
-    queue_bytes_ -= queue_.back().frame.size();
-    queue_.pop_back();
-  }
-  return std::exchange(answer_, std::nullopt);
 }
 
 void Line::close(Seconds wait) {

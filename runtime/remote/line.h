@@ -24,6 +24,7 @@ class Line {
     Seconds greeting{1.0};      // that a connection may take
     Seconds retry_first{0.05};  // after a failure nothing is tried for so long, then twice as long, …
     Seconds retry_most{2.0};    // … up to this
+    std::function<void()> between = [] {};  // called again and again while a call waits; what it throws ends the wait
   };
 
   Line(std::filesystem::path path, const Settings& settings);
@@ -35,12 +36,15 @@ class Line {
   }
 
   // Sends a request, whose text `put` continues, and waits for its answer for so long. None: it did not come; the
-  // request goes on waiting where `keep` says so or where the engine may have it, and is sent again after a break.
+  // request goes on waiting where `keep` says so or where the engine may have it, and is sent again after a break. So it
+  // does where the wait was ended.
   std::optional<Answer> ask(Ask ask, const std::function<void(engine::JsonText&)>& put, Seconds wait, bool keep);
   // Takes what has come, without waiting, and tells the server so now and then.
   void look();
   // Waits for the answers of all that was asked, and says goodbye.
   void close(Seconds wait);
+  // From here on nothing is called between.
+  void wait_undisturbed() { settings_.between = [] {}; }
   // Forgets all, as the child of a fork must.
   void begin_anew();
 
@@ -57,6 +61,7 @@ class Line {
     std::string frame;
   };
 
+  void await(Clock::time_point until, bool keep, bool& sent, const std::function<bool()>& restarted);
   bool connect(Clock::time_point until);
   bool reconnect(Clock::time_point until, bool keep, int tries);
   bool greet(Clock::time_point until);

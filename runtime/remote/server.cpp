@@ -16,6 +16,7 @@
 
 #include "runtime/remote/peers.h"
 #include "runtime/remote/switchboard.h"
+#include "runtime/remote/waits.h"
 
 namespace allot::remote {
 
@@ -35,6 +36,8 @@ class Server::Loop {
 
   void close() {
     if (!thread_.joinable()) return;
+    // The child of a fork has no such thread, and the socket in the folder is its parent's.
+    if (process_ != ::getpid()) return thread_.detach();
     thread_.request_stop();
     const std::uint64_t one = 1;
     (void)!::write(wake_.number(), &one, sizeof one);
@@ -104,7 +107,7 @@ class Server::Loop {
   }
 
   static Clock::duration seconds(double number) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(number));
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(number, longest_wait)));
   }
 
   void accept() {
@@ -280,6 +283,7 @@ class Server::Loop {
     }
   }
 
+  const pid_t process_ = ::getpid();
   fs::path path_;
   ServerSettings settings_;
   Listener listener_;
@@ -301,6 +305,7 @@ class Server::Loop {
 
 Result<std::unique_ptr<Server>> Server::open(engine::Engine& engine, const fs::path& where,
                                              const ServerSettings& settings) {
+  if (auto grace = wait_of("grace", settings.grace, Zero::Allowed); !grace) return grace.error();
   auto listener = listen_at(socket_of(where));
   if (!listener) return listener.error();
   return over(*std::move(listener), engine, settings);

@@ -36,8 +36,8 @@ struct ServerCounts {
 
 class Server {
  public:
-  // `where`: see socket_of(). The engine must outlive the server. An error: another engine is served there, or the
-  // filesystem has no sockets.
+  // `where`: see socket_of(). The engine must outlive the server. An error: another engine is served there, the
+  // filesystem has no sockets, or the grace is no time.
   static Result<std::unique_ptr<Server>> open(engine::Engine& engine, const std::filesystem::path& where,
                                               const ServerSettings& settings = {});
   // Over what listen_at() gave, for who must know that the run is its own before it makes the engine.

@@ -73,6 +73,34 @@ TEST_CASE("an engine made from a file names its policy and its hash") {
   CHECK((*engine)->seconds_spent() > 0);
 }
 
+TEST_CASE("a packed policy brings along what it names, and damage is seen") {
+  Settings made = settings(1, 2);
+  std::string packed, hash;
+  {
+    const Folder folder;
+    std::ofstream(folder.path / "both.allot") << "policy both = part then level\n";
+    std::ofstream(folder.path / "part.allot") << "policy part\non finish of group g { when g.scored < 2 rollouts then drop }\n";
+    std::ofstream(folder.path / "level.allot") << "policy level\non finish of group g { when g.flat then drop }\n";
+    const auto policy = load_policy(folder.path / "both.allot", {});
+    REQUIRE(policy);
+    packed = pack((*policy)->origin()->text);
+    hash = (*policy)->program().hash;
+  }
+  const auto unpacked = unpack(packed);
+  REQUIRE(unpacked);
+  made.policy_text = *unpacked;
+  const auto engine = Engine::create(made);
+  REQUIRE(engine);
+  CHECK((*engine)->policy_hash() == hash);
+  for (std::size_t i = 0; i < packed.size(); ++i) {  // a checksum of 32 bits sees every change of one byte
+    std::string damaged = packed;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    CHECK_FALSE(unpack(damaged));
+  }
+  CHECK_FALSE(unpack(packed + "\n"));
+  CHECK_FALSE(unpack(""));
+}
+
 TEST_CASE("machine code takes over when it is ready, and a failure leaves the evaluator and a note") {
   // A stand-in that counts who is asked.
   struct Counting final : compiler::Executable {

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/auditing.h"
 #include "runtime/engine/run_lock.h"
 #include "tests/engine/bench.h"
 #include "tests/engine/played_runs.h"
@@ -48,6 +51,50 @@ TEST_CASE("the lock goes with its process, however that ends") {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   CHECK(RunLock::take(folder.path(), "engine.lock"));
+}
+
+TEST_CASE("the child of a fork does not go on with its parent's run, nor hangs when it lets go of it") {
+  const Folder folder;
+  const bench::MadeFolder place;
+  bench::write_file(place.path / "p.allot", "policy p\non finish of group g { train }\n");
+  Settings settings = bench::settings(1, 2);
+  settings.policy = place.path / "p.allot";
+  settings.run_folder = folder.path();
+  settings.native = false;
+  auto made = Engine::create(settings);
+  REQUIRE(made);
+  std::unique_ptr<Engine> engine = *std::move(made);
+  const auto in_memory = bench::engine_of("", bench::settings(1, 2));
+  bench::Driver driver(*engine, [](const std::string&, int sample) { return bench::steady(2, sample); });
+  driver.run(0, {"p0"});
+  const std::string before = bench::read_file(folder.segment(1));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    const auto refused = [](const auto& result) {
+      return !result && result.error().what.find("This process was forked") != std::string::npos;
+    };
+    const bool all = refused(engine->begin_iteration(1, {"p1"})) && refused(engine->turn({0, 0}, {})) &&
+                     refused(engine->ended({0, 0}, {})) && refused(engine->end_iteration()) &&
+                     refused(engine->set_pool({})) && refused(engine->shape_group({})) && refused(engine->shape({})) &&
+                     refused(engine->restore("")) && refused(engine->restore_from(folder.path())) &&
+                     refused(engine->save_state_in(folder.path())) &&
+                     engine->swap({}).reason.find("This process was forked") != std::string::npos;
+    const bool own = static_cast<bool>(in_memory->begin_iteration(0, {"p0"}));  // a copy like any other
+    engine.reset();
+    ::_exit(all && own ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(bench::read_file(folder.segment(1)) == before);
+  CHECK_FALSE(Engine::create(settings));  // the child's end has not freed the folder
+  driver.run(1, {"p1"});
+  engine.reset();
+  const auto audited = audit_run(folder.path());
+  REQUIRE(audited);
+  CHECK(audited->good());
+  CHECK(audited->iterations == 2);
 }
 
 TEST_CASE("where nothing can be written nobody is kept out by the lock: what is written next says why it cannot") {

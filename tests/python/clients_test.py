@@ -1,5 +1,7 @@
 """Clients of a served engine from Python: the document's example, defaults, kills."""
 
+import concurrent.futures
+import gc
 import os
 import re
 import signal
@@ -88,8 +90,48 @@ class Clients(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 1)
         self.assertEqual((client.calls, client.defaults, client.reached), (10, 10, False))
         self.assertIn("engine.sock", client.problem)
-        with self.assertRaisesRegex(allot.Error, "cannot be reached"):
-            client.begin_iteration(0, ["p0"])
+        for needs_an_engine in (lambda: client.begin_iteration(0, ["p0"]), client.save_state, client.preview,
+                                client.unused_prompts, lambda: client.policy_hash, lambda: client.replay_age,
+                                lambda: client.shapes_groups, lambda: client.shape_group([(0, 0)], [0.5])):
+            with self.assertRaisesRegex(allot.Error, "cannot be reached"):
+                needs_an_engine()
+
+    def test_what_is_no_time_is_refused(self):
+        for seconds in (float("nan"), -1, 0):
+            for name in ("timeout", "patience"):
+                with self.subTest(name, seconds=seconds), self.assertRaisesRegex(allot.Error, f"{name} is "):
+                    self.connect(**{name: seconds})
+        server = self.serve()
+        client = self.connect(timeout=1e300, patience=float("inf"))
+        self.assertEqual((client.policy_hash, client.reached), ("", True))
+        with self.assertRaisesRegex(allot.Error, "wait is nan"):
+            client.orders(wait=float("nan"))
+        self.assertEqual(server.counts["refused"], 0)
+
+    def test_a_signal_is_seen_while_a_call_waits(self):
+        class Interrupted(Exception):
+            pass
+
+        def handle(*_):
+            raise Interrupted
+
+        previous = signal.signal(signal.SIGALRM, handle)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        client = self.connect(timeout=20, patience=20)
+        for wait in (lambda: client.orders(wait=20), lambda: client.policy_hash, lambda: client.begin_iteration(0, ["p0"])):
+            began = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with self.assertRaises(Interrupted):
+                wait()
+            self.assertLess(time.monotonic() - began, 5)
+
+    def test_other_threads_look_at_a_client_that_waits(self):
+        client = self.connect(timeout=0.2, patience=1)
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            for asked in [threads.submit(client.save_state) for _ in range(2)]:
+                while not asked.done():
+                    self.assertEqual((client.reached, client.defaults), (False, 0))
+                self.assertIn("cannot be reached", str(asked.exception()))
 
     def test_a_server_that_closes_leaves_its_clients_with_the_default(self):
         server = self.serve()
@@ -115,6 +157,35 @@ class Clients(unittest.TestCase):
         self.assertTrue(leader.orders(wait=10).batch_closed)
         self.assertEqual(leader.end_iteration().metrics["rollouts/aborted"], 1)
         self.assertEqual((server.counts["gone"], server.counts["aborted"]), (1, 1))
+
+    def test_an_engine_is_served_for_as_long_as_it_is_there(self):
+        engine = allot.Engine("", slots=1, group_size=2)
+        engine.serve(self.run_folder)   # and nobody keeps what it gives
+        gc.collect()
+        client = self.connect(timeout=0.5, patience=0.2)
+        self.assertEqual(client.begin_iteration(0, ["p0"]).start[0].count, 2)
+        del engine
+        gc.collect()
+        self.assertFalse((self.run_folder / "engine.sock").exists())
+        with self.assertRaisesRegex(allot.Error, "cannot be reached"):
+            client.preview()
+
+    def test_a_server_keeps_its_engine(self):
+        server = allot.Engine("", slots=1, group_size=2).serve(self.run_folder)
+        gc.collect()
+        self.assertEqual(self.connect().begin_iteration(0, ["p0"]).start[0].count, 2)
+        server.close()
+        again = allot.Engine("").serve(self.run_folder)   # nothing is left of the first
+        self.assertEqual(again.path, server.path)
+        again.close()
+
+    def test_a_closed_client_says_so(self):
+        self.serve()
+        with self.connect() as client:
+            client.begin_iteration(0, ["p0"])
+        for call in (lambda: client.turn(0, 0, "look"), client.orders, client.save_state, lambda: client.policy_hash):
+            with self.assertRaisesRegex(allot.Error, "client is closed"):
+                call()
 
     def test_a_second_engine_for_a_run_is_refused(self):
         self.serve()

@@ -185,6 +185,34 @@ class LargestGroup(unittest.TestCase):
         self.assertIsNone(self.bound(self.SIZE.format("start 2 each, up to most * 2")))  # computed: not followed
 
 
+class Fork(unittest.TestCase):
+    def test_a_forked_child_is_refused_and_ends(self):
+        """Two processes that wrote one journal left one that no audit takes."""
+        script = """
+import os, sys, allot
+engine = allot.Engine({!r}, slots=1, group_size=2, run_folder=sys.argv[1], native=False)
+def play(iteration):
+    for sample in range(2 * bool(engine.begin_iteration(iteration, ["p0"]).start)):
+        engine.ended(iteration, sample, reward=sample)
+    engine.end_iteration()
+play(0)
+child = os.fork()
+if child == 0:
+    try:
+        play(1)
+    except allot.Error as error:
+        sys.exit(0 if "was forked" in str(error) else 2)
+    sys.exit(3)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+play(1)
+sys.exit(status)
+""".format(DYNAMIC)
+        with tempfile.TemporaryDirectory(prefix="allot_test_") as place:
+            done = subprocess.run([sys.executable, "-c", script, place], capture_output=True, text=True, timeout=50)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertEqual(len(list(Path(place, "journal").iterdir())), 1)
+
+
 class Exit(unittest.TestCase):
     def test_an_engine_that_outlives_the_module_leaves_in_order(self):
         """Machine code may still be in the making when the interpreter goes."""

@@ -86,37 +86,9 @@ TEST_CASE("an engine that was never started gives the default at once, counted, 
   CHECK(client->counts().defaults == 100);
   CHECK(warnings == 1);
   CHECK_FALSE(client->reached());
-  const auto shaped = must(client->shape({{{0, 0}, {0, 1}}, {0.5, -0.5}, {}}));
-  CHECK(shaped.advantages == std::vector<double>{0.5, -0.5});
   const auto begun = client->begin_iteration(0, {"p0"});  // there is no default for that
   REQUIRE_FALSE(begun);
   CHECK(begun.error().what.find("cannot be reached") != std::string::npos);
-}
-
-// Tries come after 0.05 s and then twice as long each time. Wherever the time ends between two of them, it is waited for.
-TEST_CASE("whoever leads waits as long as was asked, not only to the last try") {
-  const Folder folder;
-  for (const double patience : {0.0, 0.1, 0.3, 0.6}) {
-    const auto client = client_of(folder.path(), 0.2, patience);
-    const auto began = Clock::now();
-    const auto begun = client->begin_iteration(0, {"p0"});
-    const double waited = seconds_since(began);
-    REQUIRE_FALSE(begun);
-    CHECK(waited >= patience);
-    CHECK(waited < patience + 1);
-  }
-}
-
-TEST_CASE("whoever leads waits for an engine that comes later") {
-  const Folder folder;
-  auto engine = engine_of("", settings(1, 2));
-  const auto client = client_of(folder.path(), 0.2);
-  std::unique_ptr<Server> server;
-  std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    server = must(Server::open(*engine, folder.path()));
-  });
-  CHECK(must(client->begin_iteration(0, {"p0"})).start.size() == 1);
 }
 
 TEST_CASE("a server that hangs costs one timeout, and hears what it missed once it goes on") {

@@ -379,6 +379,52 @@ TEST_CASE("threads share a client, or have one each") {
   CHECK(report.trained.size() == 8);
 }
 
+TEST_CASE("a client that was closed says so, and does not come back") {
+  const Folder folder;
+  auto engine = engine_of("", settings(1, 2));
+  const auto server = serve(*engine, folder.path(), {.grace = 0});
+  const auto client = client_of(folder.path());
+  must(client->begin_iteration(0, {"p0"}));
+  std::jthread waiting([&] {
+    const auto orders = client->orders(10);
+    CHECK_FALSE(orders);  // not ten seconds without an order
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  client->close();
+  waiting.join();
+  CHECK(within(2, [&] { return server->counts().connected == 0; }));
+  const auto refused = [](const auto& result) {
+    return !result && result.error().what.find("client is closed") != std::string::npos;
+  };
+  CHECK(refused(client->turn({0, 0}, look())));
+  CHECK(refused(client->ended({0, 0}, scored(1))));
+  CHECK(refused(client->drive({{0, 0}})));
+  CHECK(refused(client->orders(0)));
+  CHECK(refused(client->begin_iteration(1, {"p0"})));
+  CHECK(refused(client->end_iteration()));
+  CHECK(refused(client->restore("{}")));
+  CHECK_THROWS_AS(client->save_state(), Unanswered);
+  CHECK(server->counts().connections == 1);
+  CHECK(client->counts().defaults == 0);  // it is no engine that is missing
+  client->close();
+}
+
+TEST_CASE("the child of a fork closes nothing of its parent's server") {
+  const Folder folder;
+  auto engine = engine_of("", settings(1, 2));
+  auto server = serve(*engine, folder.path());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);  // where it would wait for a thread that it does not have
+    server.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(client_of(folder.path())->policy_hash().empty());
+}
+
 TEST_CASE("the child of a fork is a client of its own") {
   const Folder folder;
   auto engine = engine_of("", settings(1, 2));

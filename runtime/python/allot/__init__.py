@@ -5,7 +5,7 @@
 """
 
 from ._allot import (Client, Decider, Engine, Error, GroupResult, IterationReport, Orders, PoolPrompt, RolloutRef, Server,
-                     Shaped, Start, SwapReport, TokenLoss, __version__, connect, largest_group)
+                     Shaped, Start, SwapReport, TokenLoss, __version__, connect, largest_group, policy_text)
 
 __all__ = ["Client", "Decider", "Engine", "Error", "GroupResult", "IterationReport", "Orders", "PoolPrompt", "RolloutRef",
-           "Server", "Shaped", "Start", "SwapReport", "TokenLoss", "__version__", "connect", "largest_group"]
+           "Server", "Shaped", "Start", "SwapReport", "TokenLoss", "__version__", "connect", "largest_group", "policy_text"]

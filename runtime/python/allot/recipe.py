@@ -1,16 +1,16 @@
 """How an engine is made again elsewhere: in a worker process, or for a replay of its decisions.
 
-An Engine cannot be sent to another process. What can be sent is its recipe: the text of the policy, its hash and the
-settings. Whoever receives it compiles for itself and is told where its policy or its version differs.
+An Engine cannot be sent to another process. What can be sent is its recipe: the text of the policy and of all files that
+it names, its hash and the settings. Whoever receives it compiles for itself and is told where its policy or its version
+differs.
 """
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._allot import Engine, Error, __version__
+from ._allot import Engine, Error, __version__, policy_text
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Recipe:
     """Made by Recipe.of(). Pickles; `engine()` makes an engine that decides as the one it was made for."""
 
     name: str        # of the policy file; empty without a policy
-    text: bytes
+    text: str        # see policy_text(): the file and what it names
     hash: str
     settings: dict   # keyword arguments of Engine, but for the policy
     version: str
@@ -27,8 +27,8 @@ class Recipe:
     def of(policy: str, **settings) -> Recipe:
         """policy: path of a .allot file, or "" for none. settings: the other arguments of Engine."""
         policy = str(policy)
-        made = Engine(policy, **settings | {"run_folder": "", "native": False})
-        text = Path(policy).read_bytes() if policy else b""
+        text = policy_text(policy, settings.get("parameters", {})) if policy else ""
+        made = Engine(policy, **settings | dict(run_folder="", native=False, policy_text=text))
         return Recipe(Path(policy).name if policy else "", text, made.policy_hash, settings, __version__)
 
     def engine(self, **changed) -> Engine:
@@ -36,12 +36,7 @@ class Recipe:
         if self.version != __version__:
             raise Error(f"This recipe was made by allot {self.version}, but here is allot {__version__}.\n"
                         "  help: install the same version in every process")
-        if not self.name:
-            return Engine("", **self.settings | changed)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, self.name)
-            file.write_bytes(self.text)
-            made = Engine(str(file), **self.settings | changed)
+        made = Engine(self.name, **self.settings | changed | dict(policy_text=self.text))
         if made.policy_hash != self.hash:
             raise Error(f"The policy {self.name} arrived damaged: its hash is {made.policy_hash[:12]}, "
                         f"not {self.hash[:12]}.\n  help: send the recipe again")
@@ -51,7 +46,7 @@ class Recipe:
 def decision(iteration: int, group) -> dict:
     """What became of a group, as plain values.
 
-    The rule's file stands without its folder, which a copy does not have.
+    The rule's file stands without its folder, which may be another machine's.
     """
     return dict(iteration=iteration, group=group.group, slot=group.slot, round=group.round, prompt=group.prompt,
                 fate=group.fate, stopped=group.stopped, subset=list(group.subset), flat=group.flat, reason=group.reason,
