@@ -360,7 +360,7 @@ engine::SwapReport Client::swap(const engine::SwapRequest&) {
 engine::SwapReport Client::swap_outcome(int ticket) const {
   engine::SwapReport report;
   report.ticket = ticket;
-  report.reason = "a client cannot swap; ask the run itself: allot swap RUN FILE";
+  report.reason = "a client cannot swap: `allot swap RUN FILE` where `allot serve` holds the engine, engine.swap(FILE) in a process of Python that does";
   return report;
 }
 
