@@ -8,6 +8,7 @@
 
 #include "lang/diagnostics.h"
 #include "runtime/training/run/arm.h"
+#include "runtime/training/run/kept_options.h"
 
 namespace allot::training {
 namespace {
@@ -173,12 +174,14 @@ Result<void> settle(RunOptions& o, const std::vector<std::string>& sets, int see
   }
   const bool wants_policy = std::find(o.arms.begin(), o.arms.end(), "policy") != o.arms.end();
   if (wants_policy && o.policy.empty()) return Error{"the arm `policy` needs a policy file", "give --policy FILE"};
-  if (wants_policy && !std::filesystem::exists(o.policy))
+  // A run that is resumed goes on under what its folder keeps.
+  const bool watched_is_gone = o.resume && !o.watch.empty() && !std::filesystem::exists(o.watch);
+  if (wants_policy && !std::filesystem::exists(o.policy) && !(watched_is_gone && follows_policy(o)))
     return Error{"there is no policy file " + o.policy.string(), "stdlib/ holds some to start from"};
   if (wants_policy && std::filesystem::is_directory(o.policy))
     return Error{"--policy " + o.policy.string() + " is a folder", "give one .allot file"};
   if (!o.watch.empty() && !wants_policy) return Error{"--watch follows the policy of the arm `policy`, which does not run", ""};
-  if (!o.watch.empty() && !std::filesystem::is_regular_file(o.watch))
+  if (!o.watch.empty() && !std::filesystem::is_regular_file(o.watch) && !watched_is_gone)
     return Error{"there is no policy file " + o.watch.string() + " to watch", "most watch the file that --policy names"};
   if (!o.model.empty() && !std::filesystem::is_directory(o.model))
     return Error{"there is no model folder " + o.model.string(), "check --model, or start without one"};
