@@ -4,9 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "lang/diagnostics.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/training/run/arm.h"
 #include "runtime/training/run/kept_options.h"
 
@@ -209,12 +213,17 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   if (error.get_exit_code() == 0) return app.exit(error);  // --help travels as an error
   const std::string near = near_option(app, argc, argv);
   const std::string help = "`allot train --help` lists the options";
-  const Error shown{error.what(), near.empty() ? help : "did you mean " + near + "? " + help};
-  fmt::print(stderr, "allot train: {}\n", shown.text());
+  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+  complain({error.what(), near.empty() ? help : "did you mean " + near + "? " + help}, json);
   return 2;
 }
 
 }  // namespace
+
+void complain(const Error& error, bool json) {
+  (void)std::fputs(fmt::format("allot train: {}\n", error.text()).c_str(), stderr);
+  if (json) (void)std::fputs((engine::dump({{"error", error.what}, {"help", error.help}}) + "\n").c_str(), stdout);
+}
 
 Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
@@ -247,7 +256,7 @@ Parsed parse_options(int argc, char** argv) {
   }
   if (o.quick) make_quick(o, app);
   if (auto settled = settle(o, sets, seed_count, seed); !settled) {
-    fmt::print(stderr, "allot train: {}\n", settled.error().text());
+    complain(settled.error(), o.json);
     parsed.exit_status = 2;
   }
   return parsed;
