@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include "lang/diagnostics.h"
 #include "lang/unicode.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/parquet.h"
 #include "runtime/cli/row_table.h"
 #include "runtime/cli/rows_sql.h"
@@ -120,15 +120,14 @@ Result<void> follow(const fs::path& folder, const engine::RowFilter& filter, con
     auto damaged = tail.poll([&](const Json& record) { rows.reader().read(record); });
     if (!damaged) return damaged.error();
     for (const std::string& each : *damaged) fmt::print(stderr, "warning: {}\n", each);
-    if (std::fflush(stdout) != 0) return {};  // nobody reads any more
+    if (std::fflush(stdout) != 0) output_failed();
     std::this_thread::sleep_for(between_looks);
   }
 }
 
 Result<void> export_jsonl(const fs::path& folder, const engine::RowFilter& filter, const std::string& file) {
-  std::ofstream opened;
-  if (file != "-") opened.open(file, std::ios::binary);
-  std::ostream& out = file == "-" ? std::cout : opened;
+  if (file == "-") return for_rows(folder, filter, [](const engine::RecordRow& row) { fmt::print("{}\n", row_json(row)); });
+  std::ofstream out(file, std::ios::binary);
   auto done = for_rows(folder, filter, [&](const engine::RecordRow& row) { out << row_json(row) << '\n'; });
   out.flush();
   if (done && !out) return Error{"Cannot write " + file + ".", "look at the folder's permissions and at the room on the disk"};

@@ -348,6 +348,18 @@ class Log(Journal):
         for wrong in ("drop table records", "select 1; select 2", "select nothing from records", "attach 'x' as x"):
             self.assertEqual(allot("log", self.run_folder, "--sql", wrong).code, 2, wrong)
 
+    def test_what_cannot_be_said_or_written_is_told(self):
+        answer = allot("log", self.run_folder, "--json", "--sql", "select cast(x'ff41' as text) as bytes")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("bytes that are no UTF-8 text", answer.json()["error"])
+        self.assertIn("hex(", answer.json()["help"])
+        self.assertIn("FF41", allot("log", self.run_folder, "--sql", "select hex(cast(x'ff41' as text)) as bytes").out)
+        for words in ([], ["--json"], ["--all"], ["--sql", "select * from records"], ["--jsonl", "-"], ["--follow"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                process = subprocess.run([ALLOT, "log", self.run_folder, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(process.returncode, 1)
+                self.assertEqual(process.stderr, "allot: cannot write to standard output: No space left on device\n")
+
     def test_parquet_is_read_by_another_program(self):
         try:
             import pyarrow.parquet
