@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -41,7 +42,8 @@ struct LogOptions {
   bool continues = false;
   bool json = false;
   bool follow = false;
-  std::string iterations, prompt, kind, version, rule;
+  std::string iterations, kind, version, rule;
+  std::optional<std::string> prompt;  // "" is one too
   int group = -1;
   std::string jsonl, parquet, sql;
 
@@ -72,7 +74,7 @@ Result<engine::RowFilter> filter_of(const LogOptions& options) {
   }
   const auto said = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   if (options.group >= 0) filter.group = options.group;
-  filter.prompt = said(options.prompt);
+  filter.prompt = options.prompt;
   filter.kind = said(options.kind);
   filter.version = said(options.version);
   filter.rule = said(options.rule);
@@ -102,6 +104,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
 // A person who asks for a kind wants to see it, also where the story leaves it out.
 std::string told(const engine::RecordRow& row, const LogOptions& options) {
   std::string line = engine::tell_row(row, options.format(), options.continues);
+  if (line.empty() && !options.json && row.kind == "version" && !options.kind.empty()) line = engine::version_line(row);
   if (line.empty() && !options.kind.empty()) line = row.record.dump() + "\n";
   return options.json ? line : lang::shown(line);
 }
@@ -214,7 +217,8 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_flag("--json", options->json, "one JSON object a line");
   command->add_option("--iteration", options->iterations, "of this iteration, or of a range: 3..9")->check(not_empty());
   command->add_option("--group", options->group, "of this group")->check(CLI::NonNegativeNumber);
-  command->add_option("--prompt", options->prompt, "of groups of this prompt")->check(not_empty());
+  command->add_option_function<std::string>(
+      "--prompt", [options](const std::string& prompt) { options->prompt = prompt; }, "of groups of this prompt");
   command->add_option("--kind", options->kind,
                       "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, loss, note, end, …")
       ->check(CLI::Validator(
@@ -237,7 +241,7 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE")->check(not_empty());
   auto* follow = command->add_flag("--follow", options->follow, "go on with what is written from now on, until Ctrl-C");
   auto* jsonl = command->add_option("--jsonl", options->jsonl, "write every record to this file, one JSON object a line; - is stdout");
-  auto* parquet = command->add_option("--parquet", options->parquet, "write every record to this file as a Parquet table");
+  auto* parquet = command->add_option("--parquet", options->parquet, "write every record to this file as a Parquet table; - is stdout");
   auto* sql = command->add_option("--sql", options->sql, "ask the records by one SELECT of SQLite")->check(not_empty());
   for (CLI::Option* other : {jsonl, parquet, sql}) follow->excludes(other);
   sql->excludes(jsonl)->excludes(parquet);
