@@ -113,14 +113,29 @@ Result<void> tell(const fs::path& folder, const engine::RowFilter& filter, const
   return for_rows(folder, filter, [&](const engine::RecordRow& row) { fmt::print("{}", told(row, options)); });
 }
 
-// Until somebody ends it. What is told again after a resume is told again here.
+// An iteration that was told of and comes once more: what follows takes the place of that.
+std::string again_line(int iteration, const LogOptions& options) {
+  if (options.json) return Json{{"k", "again"}, {"it", iteration}}.dump() + "\n";
+  return fmt::format("{:>4}  iteration {} runs again after a resume\n", iteration, iteration);
+}
+
+// Until somebody ends it.
 Result<void> follow(const fs::path& folder, const engine::RowFilter& filter, const LogOptions& options) {
   engine::RowMaker rows([&](const engine::RecordRow& row) {
     if (filter.accepts(row)) fmt::print("{}", told(row, options));
   });
   engine::JournalTail tail(folder / "journal");
+  int latest = -1;  // iteration that was begun
+  const auto use = [&](const Json& record) {
+    if (record.at("k") == "begin") {
+      const int iteration = record.at("it").get<int>();
+      if (iteration <= latest && filter.has_iteration(iteration)) fmt::print("{}", again_line(iteration, options));
+      latest = iteration;
+    }
+    rows.reader().read(record);
+  };
   while (true) {
-    auto damaged = tail.poll([&](const Json& record) { rows.reader().read(record); });
+    auto damaged = tail.poll(use);
     if (!damaged) return damaged.error();
     for (const std::string& each : *damaged) fmt::print(stderr, "warning: {}\n", each);
     if (std::fflush(stdout) != 0) output_failed();

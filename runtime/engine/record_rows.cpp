@@ -98,8 +98,12 @@ Result<JournalProblems> read_rows(const std::filesystem::path& run_folder, const
   return read_records(run_folder, maker.reader());
 }
 
+bool RowFilter::has_iteration(int iteration) const {
+  return !iterations || (iteration >= iterations->first && iteration <= iterations->second);
+}
+
 bool RowFilter::accepts(const RecordRow& row) const {
-  if (iterations && (row.iteration < iterations->first || row.iteration > iterations->second)) return false;
+  if (!has_iteration(row.iteration)) return false;
   if (group && row.group != *group) return false;
   if (prompt && (row.prompt != *prompt || !names_prompt(row))) return false;
   if (kind && row.kind != *kind) return false;

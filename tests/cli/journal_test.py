@@ -439,6 +439,38 @@ class Log(Journal):
             process.kill()
             process.communicate()
 
+    def test_follow_announces_an_iteration_that_runs_again(self):
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        segment = copy / "journal" / "000001.jsonl"
+        lines = segment.read_text().splitlines(keepends=True)
+        begins = [number for number, line in enumerate(lines) if json.loads(line)["k"] == "begin"]
+        self.assertEqual([json.loads(lines[number])["it"] for number in begins], list(range(8)))
+        # As of a process that was killed after iteration 7, and resumed from the checkpoint before 6.
+        segment.write_text("".join([*lines, sealed({"k": "resume", "it": 6}), *lines[begins[6]:]]))
+
+        def followed(*words):
+            process = subprocess.Popen([ALLOT, "log", str(copy), "--follow", *words], stdout=subprocess.PIPE, text=True)
+            try:
+                told = []
+                while len([line for line in told if "   7  iteration:" in line or '"it":7' in line and '"k":"end"' in line]) < 2:
+                    told.append(process.stdout.readline())
+                    self.assertTrue(told[-1])
+                return told
+            finally:
+                process.kill()
+                process.communicate()
+
+        told = followed("--kind", "end")
+        self.assertEqual([line.split(":")[0].rstrip("\n") for line in told[6:]],
+                         ["   6  iteration", "   7  iteration", "   6  iteration 6 runs again after a resume", "   6  iteration",
+                          "   7  iteration 7 runs again after a resume", "   7  iteration"])
+        told = [json.loads(line) for line in followed("--kind", "end", "--iteration", "7", "--json")]
+        self.assertEqual([(line["k"], line["it"]) for line in told], [("end", 7), ("again", 7), ("end", 7)])
+        once = allot("log", str(copy), "--kind", "end").out
+        self.assertEqual(once.count("   7  iteration:"), 1)
+        self.assertNotIn("runs again", once)
+
 
 if __name__ == "__main__":
     unittest.main()
