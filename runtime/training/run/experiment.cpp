@@ -192,6 +192,16 @@ Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem:
   return Start{*std::move(model), std::move(tokenizer)};
 }
 
+// Where an arm has no budget left for `iteration` or any after it. All arms end there, so that they are compared after
+// equally many iterations.
+std::string used_up(const std::vector<std::unique_ptr<Arm>>& arms, int iteration) {
+  for (const auto& arm : arms) {
+    if (arm->next_iteration() > iteration) continue;  // a resumed run has it already
+    if (std::string used = arm->used_up(); !used.empty()) return used;
+  }
+  return {};
+}
+
 Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   const auto folder = result_.run / fmt::format("seed-{}", seed);
   auto begin = start(seed, folder / "warm-up");
@@ -211,12 +221,15 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
     if (*kind == ArmKind::Policy) result_.context.policy = (*arm)->policy_name();
     arms.push_back(*std::move(arm));
   }
+  SeedResult result{seed, {}};
   {
     Progress progress(fmt::format("seed {}", seed), options_.iterations, "iterations", options_.quiet);
-    for (int iteration = 0; iteration < options_.iterations && !interrupt_; ++iteration)
-      if (auto done = iterate(arms, iteration, progress); !done && !interrupt_) return done.error();
+    for (; result.iterations < options_.iterations && !interrupt_; ++result.iterations) {
+      result.used_up = used_up(arms, result.iterations);
+      if (!result.used_up.empty()) break;
+      if (auto done = iterate(arms, result.iterations, progress); !done && !interrupt_) return done.error();
+    }
   }
-  SeedResult result{seed, {}};
   for (auto& arm : arms) {
     if (!interrupt_) {
       note(fmt::format("evaluating {} on held-out tasks", arm->tally().name));

@@ -47,7 +47,7 @@ Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int 
                {"t_end", rollout.seconds_end},
                {"kept", trained}};
   if (group != nullptr && !group->reason.empty()) line["drop_reason"] = group->reason;
-  if (rollout.status == engine::Status::Stopped && group != nullptr && !policy.name.empty())
+  if (rollout.status == engine::Status::Stopped && group != nullptr && !group->rule.empty() && !policy.name.empty())
     line["stop_rule"] = group->rule + " @" + (group->policy.empty() ? policy.hash : group->policy).substr(0, 12);
   if (!rollout.cause.empty()) line["finish_reason"] = rollout.cause;
   line["turns"] = std::move(turns);
