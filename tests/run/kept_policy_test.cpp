@@ -8,6 +8,7 @@
 #include "runtime/engine/versions_folder.h"
 #include "runtime/math/checksum.h"
 #include "runtime/training/run/kept_policy.h"
+#include "runtime/training/run/run_folder.h"
 #include "tests/folder.h"
 
 using namespace allot::training;
@@ -79,6 +80,35 @@ TEST_CASE("an import that the run was swapped to is no change") {
   const auto kept = run_under(folder.path() / "run", file);
   REQUIRE(kept.size() == 2);
   CHECK(changed_imports(file, kept).empty());
+}
+
+TEST_CASE("a seed that had not begun begins as the others did") {
+  const Folder folder;
+  const auto run = folder.path() / "run", late = run / "seed-13" / "policy";
+  CHECK(begin_as_others(run, late));
+  CHECK_FALSE(std::filesystem::exists(late));  // nobody has begun
+  const auto file = folder.write("both.allot", both);
+  folder.write("imp/gate.allot", gate);
+  run_under(run, file);
+  const auto hash = policy_hash(file);
+  REQUIRE(hash);
+  auto first = RunFolder::open(run / "seed-7" / "policy", true);
+  REQUIRE(first);
+  REQUIRE(first->keep_policy(file, {"both", *hash}));
+  folder.write("imp/gate.allot", std::string(gate) + "# edited\n");
+
+  REQUIRE(begin_as_others(run, late));
+  auto second = RunFolder::open(late, true);
+  REQUIRE(second);
+  CHECK(second->kept_policy() == *hash);
+  const auto text = allot::engine::kept_text(late, *hash);
+  REQUIRE(text);
+  REQUIRE(text->used.size() == 1);
+  CHECK(text->used[0].file.text == gate);
+
+  REQUIRE(second->keep_policy(file, {"both", "another"}));
+  REQUIRE(begin_as_others(run, late));  // it has begun by now
+  CHECK(second->kept_policy() == "another");
 }
 
 TEST_CASE("the policy moved to another place is looked for there") {

@@ -212,6 +212,8 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   for (const auto& name : options_.arms) {
     const auto kind = parse_arm(name);
     if (!kind) return kind.error();
+    if (*kind == ArmKind::Policy && options_.resume && !follows_policy(options_))
+      if (auto begun = begin_as_others(result_.run, folder / name); !begun) return begun.error();
     auto arm = Arm::make(*kind, name, setting, begin->model, folder / name, options_.resume);
     if (!arm) return arm.error();
     if ((*arm)->next_iteration() > options_.iterations)

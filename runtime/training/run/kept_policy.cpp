@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "runtime/engine/versions_folder.h"
 #include "runtime/math/checksum.h"
 #include "runtime/package/library.h"
+#include "runtime/training/files.h"
 
 namespace allot::training {
 namespace {
@@ -77,6 +79,27 @@ std::vector<std::string> changed_imports(const fs::path& file, const std::vector
     if (!fewest || changes.size() < fewest->size()) fewest = std::move(changes);
   }
   return fewest.value_or(std::vector<std::string>());
+}
+
+Result<void> begin_as_others(const fs::path& run, const fs::path& arm) {
+  std::error_code failure;
+  if (fs::exists(arm / "policy.json", failure)) return {};
+  for (fs::directory_iterator seed(run, failure), end; !failure && seed != end; seed.increment(failure)) {
+    const fs::path other = seed->path() / "policy";
+    const auto stamp = read_file(other / "policy.json");
+    const auto kept = stamp ? nlohmann::json::parse(*stamp, nullptr, false) : nlohmann::json();
+    const std::string hash = kept.is_object() ? kept.value("sha256", std::string()) : std::string();
+    if (hash.empty() || !engine::kept_text(other, hash)) continue;
+    std::error_code error;
+    fs::create_directories(arm / "versions", error);
+    const fs::path text = fs::path("versions") / (hash + ".json");
+    for (const fs::path& name : {text, fs::path("policy.allot"), fs::path("policy.json")}) {
+      if (!error) fs::copy_file(other / name, arm / name, fs::copy_options::overwrite_existing, error);
+    }
+    if (error) return Error{"cannot write " + arm.string() + ": " + error.message(), "check the permissions and the free space"};
+    return {};
+  }
+  return {};
 }
 
 }  // namespace allot::training

@@ -24,4 +24,8 @@ bool is_kept(const std::filesystem::path& file, const std::vector<engine::Policy
 // each. Empty where nothing changed.
 std::vector<std::string> changed_imports(const std::filesystem::path& file, const std::vector<engine::PolicyText>& kept);
 
+// For the arm `policy` of a seed that had not begun when the run ended: it begins under what the others began with, not under
+// what the files say by now. Nothing where it has begun, or no other has.
+Result<void> begin_as_others(const std::filesystem::path& run, const std::filesystem::path& arm);
+
 }  // namespace allot::training
