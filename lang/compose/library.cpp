@@ -31,6 +31,13 @@ std::optional<fs::path> library_above(fs::path start) {
   return std::nullopt;
 }
 
+std::optional<fs::path> library_of_program() {
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  if (failure) return std::nullopt;
+  return library_above(program.parent_path());
+}
+
 std::string whole_path(const std::string& path) {
   std::error_code failure;
   const fs::path whole = fs::canonical(path, failure);
@@ -83,10 +90,7 @@ Result<FoundFile> SearchPath::find(const std::string& name, const std::string& i
   const fs::path beside = places.front();
   std::error_code failure;
   if (auto library = library_above(beside.empty() ? fs::path(".") : beside)) places.push_back(*std::move(library));
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  if (!failure) {
-    if (auto library = library_above(program.parent_path())) places.push_back(*std::move(library));
-  }
+  if (auto library = library_of_program()) places.push_back(*std::move(library));
   std::string looked;
   for (const fs::path& place : places) {
     const fs::path file = place / relative_file(name);
@@ -97,6 +101,13 @@ Result<FoundFile> SearchPath::find(const std::string& name, const std::string& i
 }
 
 std::string SearchPath::key(const std::string& path) const { return whole_path(path); }
+
+std::optional<fs::path> standard_file(const std::string& name) {
+  const auto library = library_of_program();
+  std::error_code failure;
+  if (!library || !fs::is_regular_file(*library / relative_file(name), failure)) return std::nullopt;
+  return *library / relative_file(name);
+}
 
 std::string TextLibrary::key(const std::string& path) const {
   return path.ends_with(".allot") ? path.substr(0, path.size() - std::string(".allot").size()) : path;

@@ -47,6 +47,9 @@ class SearchPath : public Library {
   std::vector<std::filesystem::path> folders_;
 };
 
+// The file of this dotted name in the `stdlib` that is beside or above the running program; nothing where it has none.
+std::optional<std::filesystem::path> standard_file(const std::string& name);
+
 // Files that stand in memory, by their dotted names: `gates` named in team.other is team.gates where there is one.
 class TextLibrary : public Library {
  public:

@@ -48,7 +48,8 @@ void add_help(CLI::App& app, Exit& exit);
 // that fails. `arguments` are those after the word `train`, ended by a null pointer.
 Exit start_trainer(char** arguments);
 
-// "allot: what happened", and help where there is some, on stderr.
+// "allot: what happened", and help where there is some, on stderr. With --json the last of them becomes the document of a
+// command that fails without one of its own (runtime/cli/output.h).
 void complain(const Error& error);
 
 }  // namespace allot::cli

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -20,6 +20,7 @@
 #include "lang/diagnostics.h"
 #include "lang/unicode.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/parquet.h"
 #include "runtime/cli/row_table.h"
 #include "runtime/cli/rows_sql.h"
@@ -42,7 +43,8 @@ struct LogOptions {
   bool continues = false;
   bool json = false;
   bool follow = false;
-  std::string iterations, prompt, kind, version, rule;
+  std::string iterations, kind, version, rule;
+  std::optional<std::string> prompt;  // "" is one too
   int group = -1;
   std::string jsonl, parquet, sql;
 
@@ -73,7 +75,7 @@ Result<engine::RowFilter> filter_of(const LogOptions& options) {
   }
   const auto said = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   if (options.group >= 0) filter.group = options.group;
-  filter.prompt = said(options.prompt);
+  filter.prompt = options.prompt;
   filter.kind = said(options.kind);
   filter.version = said(options.version);
   filter.rule = said(options.rule);
@@ -103,6 +105,7 @@ Result<void> for_rows(const fs::path& folder, const engine::RowFilter& filter, c
 // A person who asks for a kind wants to see it, also where the story leaves it out.
 std::string told(const engine::RecordRow& row, const LogOptions& options) {
   std::string line = engine::tell_row(row, options.format(), options.continues);
+  if (line.empty() && !options.json && row.kind == "version" && !options.kind.empty()) line = engine::version_line(row);
   if (line.empty() && !options.kind.empty()) line = row.record.dump() + "\n";
   return options.json ? line : lang::shown(line);
 }
@@ -121,25 +124,39 @@ Result<void> tell(const fs::path& folder, const engine::RowFilter& filter, const
   return done;
 }
 
-// Until somebody ends it. What is told again after a resume is told again here.
+// An iteration that was told of and comes once more: what follows takes the place of that.
+std::string again_line(int iteration, const LogOptions& options) {
+  if (options.json) return Json{{"k", "again"}, {"it", iteration}}.dump() + "\n";
+  return fmt::format("{:>4}  iteration {} runs again after a resume\n", iteration, iteration);
+}
+
+// Until somebody ends it.
 Result<void> follow(const fs::path& folder, const engine::RowFilter& filter, const LogOptions& options) {
   engine::RowMaker rows([&](const engine::RecordRow& row) {
     if (filter.accepts(row)) fmt::print("{}", told(row, options));
   });
   engine::JournalTail tail(folder / "journal");
+  int latest = -1;  // iteration that was begun
+  const auto use = [&](const Json& record) {
+    if (record.at("k") == "begin") {
+      const int iteration = record.at("it").get<int>();
+      if (iteration <= latest && filter.has_iteration(iteration)) fmt::print("{}", again_line(iteration, options));
+      latest = iteration;
+    }
+    rows.reader().read(record);
+  };
   while (true) {
-    auto damaged = tail.poll([&](const Json& record) { rows.reader().read(record); });
+    auto damaged = tail.poll(use);
     if (!damaged) return damaged.error();
     for (const std::string& each : *damaged) fmt::print(stderr, "warning: {}\n", each);
-    if (std::fflush(stdout) != 0) return {};  // nobody reads any more
+    if (std::fflush(stdout) != 0) output_failed();
     std::this_thread::sleep_for(between_looks);
   }
 }
 
 Result<void> export_jsonl(const fs::path& folder, const engine::RowFilter& filter, const std::string& file) {
-  std::ofstream opened;
-  if (file != "-") opened.open(file, std::ios::binary);
-  std::ostream& out = file == "-" ? std::cout : opened;
+  if (file == "-") return for_rows(folder, filter, [](const engine::RecordRow& row) { fmt::print("{}\n", row_json(row)); });
+  std::ofstream out(file, std::ios::binary);
   auto done = for_rows(folder, filter, [&](const engine::RecordRow& row) { out << row_json(row) << '\n'; });
   out.flush();
   if (done && !out) return Error{"Cannot write " + file + ".", "look at the folder's permissions and at the room on the disk"};
@@ -226,7 +243,8 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_flag("--json", options->json, "one JSON object a line");
   command->add_option("--iteration", options->iterations, "of this iteration, or of a range: 3..9")->check(not_empty());
   command->add_option("--group", options->group, "of this group")->check(CLI::NonNegativeNumber);
-  command->add_option("--prompt", options->prompt, "of groups of this prompt")->check(not_empty());
+  command->add_option_function<std::string>(
+      "--prompt", [options](const std::string& prompt) { options->prompt = prompt; }, "of groups of this prompt");
   command->add_option("--kind", options->kind,
                       "of this kind: decision, open, start, close, defer, take_up, replay, evict, swap, loss, note, end, …")
       ->check(CLI::Validator(
@@ -249,7 +267,7 @@ void add_log(CLI::App& app, Exit& exit) {
   command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE")->check(not_empty());
   auto* follow = command->add_flag("--follow", options->follow, "go on with what is written from now on, until Ctrl-C");
   auto* jsonl = command->add_option("--jsonl", options->jsonl, "write every record to this file, one JSON object a line; - is stdout");
-  auto* parquet = command->add_option("--parquet", options->parquet, "write every record to this file as a Parquet table");
+  auto* parquet = command->add_option("--parquet", options->parquet, "write every record to this file as a Parquet table; - is stdout");
   auto* sql = command->add_option("--sql", options->sql, "ask the records by one SELECT of SQLite")->check(not_empty());
   for (CLI::Option* other : {jsonl, parquet, sql}) follow->excludes(other);
   sql->excludes(jsonl)->excludes(parquet);

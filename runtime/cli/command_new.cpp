@@ -35,6 +35,7 @@ Exit make_package(const std::string& name) {
     complain({fmt::format("'{}' cannot name a package", name), why_not(word, "a name is made of a-z, 0-9 and _, with dots between words: team.gates")});
     return Exit::Misuse;
   }
+  if (const auto free = package::check_not_standard(name); !free) return complain(free.error()), Exit::Misuse;
   const std::filesystem::path folder = name;
   std::error_code failure;
   if (!std::filesystem::create_directory(folder, failure)) {

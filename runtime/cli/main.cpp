@@ -5,22 +5,17 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lang/diagnostics.h"
-#include "lang/unicode.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 
 namespace allot::cli {
-
-void complain(const Error& error) { fmt::print(stderr, "allot: {}\n", lang::shown(error.text())); }
 
 namespace {
 
@@ -135,6 +130,12 @@ Exit misuse(const CLI::App& app, const CLI::ParseError& error, int count, char**
   return Exit::Misuse;
 }
 
+// Words after `--` are no options.
+bool asks_for_json(int count, char** words) {
+  const auto end = std::find(words, words + count, std::string_view("--"));
+  return std::find(words, end, std::string_view("--json")) != end;
+}
+
 Exit dispatch(int count, char** words) {
   CLI::App app("allot: policies that decide where rollouts go", "allot");
   Exit exit = Exit::Good;
@@ -170,17 +171,6 @@ Exit dispatch(int count, char** words) {
 }  // namespace allot::cli
 
 int main(int count, char** words) {
-  using allot::cli::Exit;
-  Exit exit = Exit::Misuse;
-  try {
-    exit = allot::cli::dispatch(count, words);
-  } catch (const std::exception& error) {
-    allot::cli::complain({fmt::format("this should not have happened: {}", error.what()),
-                          "please report it with the command and the files that led to it"});
-  }
-  if (std::fflush(stdout) != 0) {
-    allot::cli::complain({fmt::format("cannot write the output: {}", std::strerror(errno)), ""});
-    exit = Exit::Misuse;
-  }
-  return static_cast<int>(exit);
+  using namespace allot::cli;
+  return static_cast<int>(run_to_end(asks_for_json(count, words), [&] { return dispatch(count, words); }));
 }

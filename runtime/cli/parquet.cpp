@@ -1,9 +1,14 @@
 #include "runtime/cli/parquet.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 
 #include <fmt/format.h>
+
+#include "runtime/cli/output.h"
 
 namespace allot::cli {
 
@@ -108,14 +113,20 @@ std::string definition_levels(const std::vector<bool>& defined) {
 Result<ParquetWriter> ParquetWriter::open(const std::filesystem::path& file, std::vector<TableColumn> columns) {
   ParquetWriter writer;
   writer.path_ = file;
-  writer.file_.open(file, std::ios::binary);
-  if (!writer.file_) return Error{fmt::format("Cannot write {}: {}.", file.string(), std::strerror(errno)), ""};
-  writer.file_ << magic;
+  if (file == "-") {
+    if (::isatty(STDOUT_FILENO) == 1) return Error{"A Parquet table is no text for a terminal.", "name a file, or redirect: > records.parquet"};
+  } else {
+    writer.file_.open(file, std::ios::binary);
+    if (!writer.file_) return Error{fmt::format("Cannot write {}: {}.", file.string(), std::strerror(errno)), ""};
+  }
+  writer.out() << magic;
   writer.written_ = static_cast<std::int64_t>(magic.size());
   writer.columns_ = std::move(columns);
   writer.chunks_.resize(writer.columns_.size());
   return writer;
 }
+
+std::ostream& ParquetWriter::out() { return path_ == "-" ? std::cout : file_; }
 
 void ParquetWriter::add(const std::vector<TableValue>& row) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -139,7 +150,7 @@ ParquetWriter::WrittenChunk ParquetWriter::write_chunk(const Chunk& chunk) {
   Thrift header;
   header.integer(1, data_page).integer(2, size).integer(3, size).structure(5, data);
   const std::string bytes = header.bytes();
-  file_ << bytes << levels << chunk.values;
+  out() << bytes << levels << chunk.values;
   const WrittenChunk written{written_, static_cast<std::int64_t>(bytes.size()) + size};
   written_ += written.bytes;
   return written;
@@ -193,9 +204,10 @@ Result<void> ParquetWriter::finish() {
   const std::string end = footer();
   std::string size;
   put_little(size, static_cast<std::uint32_t>(end.size()));
-  file_ << end << size << magic;
-  file_.flush();
-  if (!file_) return Error{fmt::format("Cannot write {}: {}.", path_.string(), std::strerror(errno)), ""};
+  out() << end << size << magic;
+  out().flush();
+  if (path_ == "-" && !out()) output_failed();
+  if (!out()) return Error{fmt::format("Cannot write {}: {}.", path_.string(), std::strerror(errno)), ""};
   return {};
 }
 

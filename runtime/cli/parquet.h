@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace allot::cli {
 
 class ParquetWriter {
  public:
+  // "-" is standard output. What that does not take is told by the end of the program (runtime/cli/output.h).
   static Result<ParquetWriter> open(const std::filesystem::path& file, std::vector<TableColumn> columns);
   // As many values as columns, each of its type or empty.
   void add(const std::vector<TableValue>& row);
@@ -37,9 +39,10 @@ class ParquetWriter {
   void write_group();
   WrittenChunk write_chunk(const Chunk& chunk);
   std::string footer() const;
+  std::ostream& out();
 
   std::filesystem::path path_;
-  std::ofstream file_;
+  std::ofstream file_;  // not open where it is standard output
   std::int64_t written_ = 0;
   std::vector<TableColumn> columns_;
   std::vector<Chunk> chunks_;

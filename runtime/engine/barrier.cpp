@@ -42,6 +42,8 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   messages_.clear();
   first_failure_.clear();
   first_shortage_.clear();
+  begun_used_up_ = !budget_used_up().empty();
+  overruns_before_ = ledger_.overruns();
   hit_fault_told_ = false;
   release_left();
   retired_.clear();
@@ -360,6 +362,16 @@ void LiveEngine::warn_shaped_gate() {
                   place_of(program, key->span), key->text));
 }
 
+// What the host took beyond what it had reserved, and the end of a budget of the run, each in the iteration in which it came.
+void LiveEngine::add_budget_ends() {
+  const std::int64_t overruns = ledger_.overruns() - overruns_before_;
+  if (const std::string beyond = ledger_.beyond(); overruns > 0 && !beyond.empty()) {
+    messages_.push_back(fmt::format("budget: {} turn{} took more than was reserved: {}.", overruns, overruns == 1 ? "" : "s", beyond));
+  }
+  const std::string used = swaps_.waiting ? std::string() : budget_used_up();  // a swap may declare more
+  if (!begun_used_up_ && !used.empty()) messages_.push_back(fmt::format("the budget of the run is used up: {}.", used));
+}
+
 void LiveEngine::add_messages(IterationReport& report) {
   warn_without_hits();
   warn_shaped_gate();
@@ -372,6 +384,7 @@ void LiveEngine::add_messages(IterationReport& report) {
                                     tallies_.starts_cut, tallies_.starts_cut + tallies_.rollouts, tallies_.budget_stops,
                                     first_shortage_));
   }
+  add_budget_ends();
   if (judge_) {
     std::vector<Version*> versions = versions_in_use();
     for (const auto& version : left_) versions.push_back(version.get());

@@ -189,8 +189,12 @@ void LiveEngine::decide_fate(LiveGroup& group) {
     return;
   }
   // Nothing to train on is never "no filter" (faults.md 21).
-  if (group.reason.empty()) {
-    group.reason = group.log.scored_rewards().empty() ? "no rollout was scored" + failures(group.log) : "the subset holds no scored rollout";
+  const bool unscored = group.log.scored_rewards().empty();
+  if (unscored && group.cut_by_budget) {  // whatever a rule said of the group, it is not what decided
+    group.where.clear();
+    group.reason = "no rollout was scored, for the budget did not cover all of its rollouts and turns" + failures(group.log);
+  } else if (group.reason.empty()) {
+    group.reason = unscored ? "no rollout was scored" + failures(group.log) : "the subset holds no scored rollout";
   }
 }
 

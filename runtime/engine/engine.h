@@ -137,6 +137,10 @@ class Engine {
   // Whether a request of this id was carried out: also before the run was resumed, as far as the state knows.
   virtual bool carried_out(const std::string& request) const = 0;
 
+  // How a budget of the run stands that covers no rollout any more, "40 of 40 rollouts", once no group waits either: from
+  // then on every iteration is empty. Else empty. Between two iterations.
+  virtual std::string used_up() const { return {}; }
+
   virtual double seconds_spent() const = 0;  // in policy and engine, for the share of the run's time
   virtual std::string policy_name() const = 0;
   virtual std::string policy_hash() const = 0;  // of the active version: SHA-256 of the source, hexadecimal; or empty

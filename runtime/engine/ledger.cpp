@@ -95,6 +95,27 @@ std::string Ledger::tightest() const {
                      least->reserved, all, need(least->unit), least->spent);
 }
 
+std::string Ledger::used_up() const {
+  const auto covers_none = [&](const Account& account) {
+    return account.unit == BaseUnit::Seconds ? account.left() <= 0 : account.left() < need(account.unit);
+  };
+  const auto found = std::find_if(accounts_.begin(), accounts_.end(),
+                                  [&](const Account& account) { return account.per_run && covers_none(account); });
+  if (!enforced_ || found == accounts_.end()) return {};
+  const std::string text = fmt::format("{} of {} {}", found->spent, found->total, lang::name(found->unit));
+  return found->left() > 0 ? fmt::format("{}, and a turn may take {}", text, need(found->unit)) : text;
+}
+
+std::string Ledger::beyond() const {
+  std::string text;
+  for (const Account& account : accounts_) {
+    if (account.unit == BaseUnit::Seconds || account.spent <= account.total) continue;
+    text += fmt::format("{}{} {} beyond the {} per {}", text.empty() ? "" : ", ", account.spent - account.total, lang::name(account.unit),
+                        account.total, account.per_run ? "run" : "iteration");
+  }
+  return text;
+}
+
 void Ledger::start(Permit& permit) {
   permit = {true, tokens_per_turn_, calls_per_turn};
   move(BaseUnit::Rollouts, 1, 0);

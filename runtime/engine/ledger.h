@@ -45,6 +45,11 @@ class Ledger {
   int affordable(int wanted) const;
   // How the budget stands that has the least room for one rollout more, in words; empty where there is none.
   std::string tightest() const;
+  // How a budget per run stands that will never again cover a rollout: "40 of 40 rollouts"; empty while all of them do.
+  // Between two iterations, when nothing is reserved.
+  std::string used_up() const;
+  // What was spent beyond the budgets of tokens and calls, in words; empty where nothing was.
+  std::string beyond() const;
   // Reserves a rollout and its first turn. Only after affordable() allowed it.
   void start(Permit& permit);
   // Settles the turn that was executed.

@@ -250,6 +250,13 @@ IterationReport LiveEngine::preview() const {
   return summarize();
 }
 
+std::string LiveEngine::budget_used_up() const { return deferred_ == 0 ? ledger_.used_up() : std::string(); }
+
+std::string LiveEngine::used_up() const {
+  const std::lock_guard lock(mutex_);
+  return budget_used_up();
+}
+
 double LiveEngine::seconds_spent() const {
   const std::lock_guard lock(mutex_);
   double seconds = spent_seconds_;

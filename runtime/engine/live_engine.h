@@ -61,6 +61,7 @@ class LiveEngine final : public Engine {
   Result<void> restore(const std::string& state) override;
   Result<void> save_state_in(const std::filesystem::path& folder) override;
   Result<void> restore_from(const std::filesystem::path& folder) override;
+  std::string used_up() const override;
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
@@ -110,6 +111,7 @@ class LiveEngine final : public Engine {
   void charge_seconds();
   std::optional<double> event_time() const;
   bool any_runs();
+  std::string budget_used_up() const;
 
   // ---- events beside those of other groups (passing.cpp); none: it needs the whole engine, and nothing has happened
   struct Asked {
@@ -204,6 +206,7 @@ class LiveEngine final : public Engine {
   void warn_without_hits();
   void warn_shaped_gate();
   void add_messages(IterationReport& report);
+  void add_budget_ends();
   HeadText make_head() const;
   Snapshot snapshot() const;
   Result<void> go_on_from(ReadSnapshot read, std::string_view text);
@@ -309,6 +312,8 @@ class LiveEngine final : public Engine {
   std::vector<std::string> messages_;
   std::string first_failure_;  // of this iteration, with its cause
   std::string first_shortage_;  // of this iteration: how the budget stood
+  bool begun_used_up_ = false;  // at the begin of this iteration nothing could be started any more
+  std::int64_t overruns_before_ = 0;  // this iteration
   bool hit_fault_told_ = false;  // in this iteration: the others are counted
   std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
   std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t shortest_hash = 8;
 
+// Rows of no prompt have empty words for it, and a prompt may be "".
+bool names_prompt(const RecordRow& row) { return row.group >= 0 || row.record.contains("prompt"); }
+
 }  // namespace
 
 const std::vector<std::string>& row_kinds() {
@@ -95,10 +98,14 @@ Result<JournalProblems> read_rows(const std::filesystem::path& run_folder, const
   return read_records(run_folder, maker.reader());
 }
 
+bool RowFilter::has_iteration(int iteration) const {
+  return !iterations || (iteration >= iterations->first && iteration <= iterations->second);
+}
+
 bool RowFilter::accepts(const RecordRow& row) const {
-  if (iterations && (row.iteration < iterations->first || row.iteration > iterations->second)) return false;
+  if (!has_iteration(row.iteration)) return false;
   if (group && row.group != *group) return false;
-  if (prompt && row.prompt != *prompt) return false;
+  if (prompt && (row.prompt != *prompt || !names_prompt(row))) return false;
   if (kind && row.kind != *kind) return false;
   const bool by_hash = version && version->size() >= shortest_hash;
   if (by_hash && !row.policy.starts_with(*version)) return false;

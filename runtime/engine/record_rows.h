@@ -73,6 +73,7 @@ struct RowFilter {
   std::optional<std::string> rule;  // "file:line", or its end: "12" is line 12 of any file
 
   bool accepts(const RecordRow& row) const;
+  bool has_iteration(int iteration) const;
 };
 
 }  // namespace allot::engine

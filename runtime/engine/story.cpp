@@ -35,6 +35,16 @@ std::string event_words(const Json& record) {
 
 std::string version_words(int version, const std::string& hash) { return fmt::format("version {} ({})", version, hash.substr(0, 12)); }
 
+std::string version_line(const RecordRow& row) {
+  const Json& policy = row.record.at("policy");
+  std::string settings;
+  for (const auto& [name, value] : policy.value("set", Json::object()).items()) {
+    settings += fmt::format("{}{}={}", settings.empty() ? ", with " : ", ", name, value.get<std::string>());
+  }
+  const std::string what = fmt::format("the policy {} of {}{}", policy.at("name").get<std::string>(), policy.at("file").get<std::string>(), settings);
+  return fmt::format("{:>4}  {} is {}\n", row.iteration, version_words(row.version, row.policy), lang::shown_in_line(what));
+}
+
 std::string carried_words(const std::string& carried) {
   return carried == "out" ? "" : fmt::format(" ({}: not carried out)", carried);
 }

@@ -28,6 +28,10 @@ std::string event_words(const nlohmann::ordered_json& record);
 // "version 1 (3138bfeac6ec)".
 std::string version_words(int version, const std::string& hash);
 
+// The line of a row of the kind `version`, which the story leaves to the swap that brought it: "version 1 (3138bfeac6ec) is
+// the policy gate of gate.allot, with most=0.5".
+std::string version_line(const RecordRow& row);
+
 // " (late: not carried out)"; empty for a verdict that was.
 std::string carried_words(const std::string& carried);
 

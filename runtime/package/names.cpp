@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "lang/compose/library.h"
 #include "lang/unicode.h"
 #include "runtime/package/limits.h"
 
@@ -93,6 +94,14 @@ bool is_package_name(std::string_view text) {
     if (!std::all_of(word.begin(), word.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '_'; })) return false;
   }
   return true;
+}
+
+Result<void> check_not_standard(const std::string& name) {
+  const bool whole = name == "stdlib" || name.starts_with("stdlib.");
+  if (!whole && !lang::standard_file(name)) return {};
+  return Error{fmt::format("no package may be called {}: that is {} the standard library, whose place it would take in every import",
+                           name, whole ? "the name of" : "a policy of"),
+               "choose another name, such as " + (whole ? std::string("team.gates") : "team." + name)};
 }
 
 std::string path_problem(std::string_view path) {

@@ -24,6 +24,10 @@ Result<Version> parse_version(std::string_view text);
 // and `_`, each word beginning with a letter; at most limits.name_bytes.
 bool is_package_name(std::string_view text);
 
+// An error where an import of that name means the standard library: `stdlib`, and each of its policies. A package would
+// take its place without a word.
+Result<void> check_not_standard(const std::string& name);
+
 // "is absolute", "leads out of its folder", …: why no file of a package may be called so; empty where it may. Names are
 // ASCII, so that no two look alike, and are names on every machine.
 std::string path_problem(std::string_view path);

@@ -78,10 +78,54 @@ class Program(unittest.TestCase):
         self.assertIn("did you mean --json", answer.err)
 
     def test_a_full_disk_is_told(self):
-        with open("/dev/full", "w") as full:
-            process = subprocess.run([ALLOT, "check", policy_file(RIGHT)], stdout=full, stderr=subprocess.PIPE, text=True)
+        # The code's whole list is longer than any buffer, so it fails on the way; the other answers fail at the end.
+        for words in (["check", policy_file(RIGHT)], ["check", policy_file(RIGHT), "--json"], ["help", "--json"], ["help", "--reference"],
+                      ["log", "/nowhere/at_all", "--json"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                process = subprocess.run([ALLOT, *words], stdout=full, stderr=subprocess.PIPE, text=True, cwd=SOURCE)
+                self.assertEqual(process.returncode, 1)
+                self.assertIn("allot: cannot write to standard output: No space left on device\n", process.stderr)
+                self.assertNotIn("should not have happened", process.stderr)
+
+    def test_with_json_every_failure_is_one_document_too(self):
+        wrong, place = policy_file(WRONG), tempfile.mkdtemp(prefix="allot-test-")
+        commands = [["log", "/nowhere"], ["log", place], ["log", place, "--iteration", "9..2"], ["why", "/nowhere", "1"], ["why", place, "x"],
+                    ["audit", "/nowhere"], ["plan", wrong, "--on", place], ["plan", policy_file(RIGHT), "--on", "/nowhere.jsonl"],
+                    ["plan", wrong, "--on", "/nowhere.jsonl", "--against", policy_file(RIGHT)], ["swap", "/nowhere", wrong],
+                    ["swap", place, wrong, "--expect", "x"], ["rollback", "/nowhere"], ["serve", wrong, "--run", place + "/run"],
+                    ["add", "/nowhere"], ["pack", place], ["pack", "/nowhere"], ["sign", place], ["publish", place, "--registry", "/nowhere"],
+                    ["list", "--registry", "/nowhere"], ["diff", wrong, "/nowhere"], ["explain", wrong], ["explain", "/nowhere"],
+                    ["explain", policy_file(RIGHT), "--set", "least"], ["check", "/nowhere"], ["check", wrong, "--set", "x"], ["fmt", "/nowhere"],
+                    ["test", "/nowhere"], ["test", wrong], ["eval", "1 +"], ["eval", "1 mod 0"], ["replay", wrong], ["replay", "--journal", "/nowhere"],
+                    ["verify", "/nowhere"], ["help", "no_such_name"], ["check"], ["check", wrong, "--jsn"], ["chekc"]]
+        for words in commands:
+            with self.subTest(words=words):
+                plain, answer = allot(*words, cwd=place), allot(*words, "--json", cwd=place)
+                document = answer.json()  # raises where there is none, or more than one
+                self.assertNotEqual(answer.code, 0)
+                self.assertEqual(answer.code, plain.code)
+                if isinstance(document, dict) and "error" in document:
+                    self.assertEqual(list(document), ["error", "help"])
+                    self.assertTrue(document["error"])
+                    self.assertEqual(answer.err, plain.err)
+
+    def test_the_document_says_what_the_text_says(self):
+        answer = allot("log", "/nowhere/at_all", "--json")
+        self.assertEqual(answer.code, 2)
+        document = answer.json()
+        self.assertEqual(answer.err, f"allot: {document['error']}\n  help: {document['help']}\n")
+        self.assertIn("/nowhere/at_all", document["error"])
+        unknown = allot("check", policy_file(RIGHT), "--jsn", "--json").json()
+        self.assertIn("did you mean --json?", unknown["help"])
+
+    def test_an_answer_that_did_not_fail_is_followed_by_nothing(self):
+        self.assertEqual(allot("eval", "1 + 1", "--json").json()["value"], 2)
+        self.assertEqual(allot("check", "--json", "--", "/nowhere/at_all").json()[0]["ok"], False)
+
+    def test_words_that_are_no_text_are_told(self):
+        process = subprocess.run([ALLOT, "log", b"/nowhere/\xff\xfe", "--json"], capture_output=True)
         self.assertEqual(process.returncode, 2)
-        self.assertIn("cannot write", process.stderr)
+        self.assertIn("/nowhere/", json.loads(process.stdout)["error"])
 
     def test_no_colour_where_there_is_no_terminal(self):
         self.assertNotIn("\x1b", allot("check", policy_file(WRONG)).err)

@@ -307,7 +307,7 @@ class Log(Journal):
             wrong = allot("log", self.run_folder, "--kind", kind)
             self.assertEqual(wrong.code, 2, kind)
             self.assertIn(told, wrong.err)
-        for option in ("--sql", "--prompt", "--rule", "--iteration", "--version"):  # an unset shell variable
+        for option in ("--sql", "--rule", "--iteration", "--version"):  # an unset shell variable
             self.assertEqual(allot("log", self.run_folder, option, "").code, 2, option)
 
     def test_data_cannot_move_the_cursor_nor_look_like_a_line_of_ours(self):
@@ -348,6 +348,40 @@ class Log(Journal):
         for wrong in ("drop table records", "select 1; select 2", "select nothing from records", "attach 'x' as x"):
             self.assertEqual(allot("log", self.run_folder, "--sql", wrong).code, 2, wrong)
 
+    def test_a_prompt_may_be_nothing(self):
+        self.assertEqual(allot("log", self.run_folder, "--jsonl", "-", "--prompt", "").out, "")  # no prompt of this run is
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        with (copy / "journal" / "000001.jsonl").open("a") as journal:
+            journal.write(sealed({"k": "evict", "it": 7, "prompt": "", "until": 0}))
+        told = [json.loads(line) for line in allot("log", str(copy), "--jsonl", "-", "--prompt", "").out.splitlines()]
+        self.assertEqual([(row["kind"], row["record"]["prompt"]) for row in told], [("evict", "")])
+
+    def test_a_version_is_told_in_words(self):
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        run = json.loads((copy / "journal" / "000001.jsonl").read_text().splitlines()[0])
+        policy = {**run["policy"], "hash": "ab" * 32, "set": {"most": "0.5"}}
+        with (copy / "journal" / "000001.jsonl").open("a") as journal:
+            journal.write(sealed({"k": "version", "it": 7, "v": 1, "policy": policy}))
+        answer = allot("log", str(copy), "--kind", "version")
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertEqual(answer.out, f"   7  version 1 (abababababab) is the policy {policy['name']} of {policy['file']}, with most=0.5\n")
+        self.assertEqual(json.loads(allot("log", str(copy), "--kind", "version", "--json").out)["k"], "version")
+        self.assertNotIn("abababababab", allot("log", str(copy)).out)  # the line of its swap tells of it
+
+    def test_what_cannot_be_said_or_written_is_told(self):
+        answer = allot("log", self.run_folder, "--json", "--sql", "select cast(x'ff41' as text) as bytes")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("bytes that are no UTF-8 text", answer.json()["error"])
+        self.assertIn("hex(", answer.json()["help"])
+        self.assertIn("FF41", allot("log", self.run_folder, "--sql", "select hex(cast(x'ff41' as text)) as bytes").out)
+        for words in ([], ["--json"], ["--all"], ["--sql", "select * from records"], ["--jsonl", "-"], ["--follow"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                process = subprocess.run([ALLOT, "log", self.run_folder, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(process.returncode, 1)
+                self.assertEqual(process.stderr, "allot: cannot write to standard output: No space left on device\n")
+
     def test_parquet_is_read_by_another_program(self):
         try:
             import pyarrow.parquet
@@ -363,6 +397,26 @@ class Log(Journal):
                 if found[name] is not None:
                     self.assertEqual(json.loads(found.pop(name)), row.pop(name))
             self.assertEqual({name: value for name, value in found.items() if value is not None}, row)
+
+    def test_parquet_on_standard_output(self):
+        file = self.place / "of_file.parquet"
+        self.assertEqual(allot("log", self.run_folder, "--parquet", str(file)).code, 0)
+        process = subprocess.run([ALLOT, "log", self.run_folder, "--parquet", "-"], capture_output=True, cwd=self.place)
+        self.assertEqual((process.returncode, process.stderr), (0, b""))
+        self.assertEqual(process.stdout, file.read_bytes())
+        self.assertFalse((self.place / "-").exists())
+        with open("/dev/full", "w") as full:
+            process = subprocess.run([ALLOT, "log", self.run_folder, "--parquet", "-"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("cannot write to standard output: No space left on device", process.stderr)
+        main, terminal = os.openpty()
+        try:
+            process = subprocess.run([ALLOT, "log", self.run_folder, "--parquet", "-"], stdout=terminal, stderr=subprocess.PIPE, text=True)
+        finally:
+            os.close(main)
+            os.close(terminal)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("no text for a terminal", process.stderr)
 
     def test_follow_tells_what_comes_later(self):
         copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
@@ -384,6 +438,38 @@ class Log(Journal):
         finally:
             process.kill()
             process.communicate()
+
+    def test_follow_announces_an_iteration_that_runs_again(self):
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        segment = copy / "journal" / "000001.jsonl"
+        lines = segment.read_text().splitlines(keepends=True)
+        begins = [number for number, line in enumerate(lines) if json.loads(line)["k"] == "begin"]
+        self.assertEqual([json.loads(lines[number])["it"] for number in begins], list(range(8)))
+        # As of a process that was killed after iteration 7, and resumed from the checkpoint before 6.
+        segment.write_text("".join([*lines, sealed({"k": "resume", "it": 6}), *lines[begins[6]:]]))
+
+        def followed(*words):
+            process = subprocess.Popen([ALLOT, "log", str(copy), "--follow", *words], stdout=subprocess.PIPE, text=True)
+            try:
+                told = []
+                while len([line for line in told if "   7  iteration:" in line or '"it":7' in line and '"k":"end"' in line]) < 2:
+                    told.append(process.stdout.readline())
+                    self.assertTrue(told[-1])
+                return told
+            finally:
+                process.kill()
+                process.communicate()
+
+        told = followed("--kind", "end")
+        self.assertEqual([line.split(":")[0].rstrip("\n") for line in told[6:]],
+                         ["   6  iteration", "   7  iteration", "   6  iteration 6 runs again after a resume", "   6  iteration",
+                          "   7  iteration 7 runs again after a resume", "   7  iteration"])
+        told = [json.loads(line) for line in followed("--kind", "end", "--iteration", "7", "--json")]
+        self.assertEqual([(line["k"], line["it"]) for line in told], [("end", 7), ("again", 7), ("end", 7)])
+        once = allot("log", str(copy), "--kind", "end").out
+        self.assertEqual(once.count("   7  iteration:"), 1)
+        self.assertNotIn("runs again", once)
 
 
 if __name__ == "__main__":

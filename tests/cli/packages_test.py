@@ -29,6 +29,27 @@ class Adding(Here):
         # From another folder too: the project is the one around the policy.
         self.good("check", "p/p.allot", cwd=self.top)
 
+    def test_a_name_of_the_standard_library_is_refused(self):
+        for name in ("stdlib", "stdlib.gates", "dynamic_sampling", "pods"):
+            with self.subTest(name):
+                folder = f"of-{name}"
+                self.gates(folder)
+                (self.top / folder / "allot.toml").write_text(toml(name))
+                for words in (["add", f"../{folder}"], ["pack", f"../{folder}"]):
+                    answer = self.refused(*words, reason=f"no package may be called {name}: that is")
+                    self.assertIn("help: choose another name, such as team.", answer.err)
+                self.refused("new", name, "--package", reason=f"no package may be called {name}", code=2)
+        # A team's own name before it is free.
+        self.gates("free")
+        (self.top / "free" / "allot.toml").write_text(toml("team.pods"))
+        self.good("pack", "../free", "--out", self.top)
+
+    def test_a_package_that_another_one_names_is_refused_so_too(self):
+        self.gates("inner")
+        (self.top / "inner" / "allot.toml").write_text(toml("pods"))
+        self.gates(more='[dependencies]\npods = { path = "../inner" }\n')
+        self.refused("add", "../gates", reason="no package may be called pods")
+
     def test_the_hash_of_a_policy_covers_its_packages(self):
         hashes = set()
         for limit in (2, 3):

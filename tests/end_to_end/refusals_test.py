@@ -1,5 +1,6 @@
 """What a person may get wrong: each is told before the run costs anything."""
 
+import json
 import shutil
 import time
 import unittest
@@ -42,6 +43,16 @@ class BadInput(unittest.TestCase):
                         "--iterations", "1", "--run", str(folder() / "run"))
         self.assertNotEqual(process.returncode, 0)
         self.assertNotIn("warm-up", process.err)
+
+    def test_with_json_a_refusal_is_a_document_too(self):
+        for words, code in [(["--polcy", POLICY], 2), (["--policy", "/nowhere.allot"], 2),
+                            (["--policy", self.policy("policy p\non finish of group g { when g.falt then drop }\n")], 1)]:
+            with self.subTest(words=words):
+                process = train(*TINY, *words, "--run", str(folder() / "run"), "--json")
+                self.assertEqual(process.returncode, code, process.err)
+                document = json.loads(process.out)
+                self.assertEqual(list(document), ["error", "help"])
+                self.assertTrue(process.err.startswith("allot train: " + document["error"]))
 
     def test_options(self):
         self.refused(*GATE, "--no-such-option", says=["--no-such-option"])

@@ -50,6 +50,80 @@ class Resuming(unittest.TestCase):
         self.assertEqual([row["iteration"] for row in lines(metrics)], [0, 1, 2])
 
 
+class Policies(unittest.TestCase):
+    """The run goes on under the text that its folder keeps, whatever became of the files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = folder()
+        cls.policy, cls.part = cls.place / "both.allot", cls.place / "imp" / "gate.allot"
+        cls.part.parent.mkdir()
+        cls.words = [*TINY, "--arms", "policy", "--policy", str(cls.policy)]
+        cls.write()
+        cls.kept = cls.place / "kept"
+        process = train(*cls.words, "--iterations", "1", "--run", str(cls.kept))
+        assert process.returncode == 0, process.err
+
+    @classmethod
+    def write(cls):
+        cls.policy.write_text("policy both\nimport imp.gate as gate\n"
+                              "on finish of group g {\n  when gate.worth(g.reward_mean ?? 0) > 2 then drop\n}\n")
+        cls.part.write_text("policy gate\nfn worth(x: real) -> real = x * x\n")
+
+    def setUp(self):
+        self.write()
+        self.run_folder = folder() / "run"
+        shutil.copytree(self.kept, self.run_folder)
+
+    def resumed(self, *more):
+        process = train(*self.words, "--iterations", "2", "--run", str(self.run_folder), "--resume", *more)
+        self.assertEqual(process.returncode, 0, process.err)
+        arm = self.run_folder / "seed-7" / "policy"
+        self.assertEqual(json.loads((arm / "state.json").read_text())["policy"],
+                         json.loads((arm / "policy.json").read_text())["sha256"])
+        return process
+
+    def test_the_kept_options_and_the_kept_text_have_one_hash(self):
+        settings = json.loads((self.run_folder / "settings.json").read_text())
+        stamp = json.loads((self.run_folder / "seed-7" / "policy" / "policy.json").read_text())
+        self.assertEqual(settings["--policy"], "sha256 " + stamp["sha256"])
+        self.assertTrue((self.run_folder / "seed-7" / "policy" / "versions" / (stamp["sha256"] + ".json")).exists())
+
+    def test_nothing_changed_nothing_told(self):
+        self.assertNotIn("changed since", self.resumed().err)
+
+    def test_an_edited_broken_or_missing_import_is_told_by_name(self):
+        for text in ["policy gate\nfn worth(x: real) -> real = x\n", "policy gate\nfn worth(", None]:
+            with self.subTest(text=text):
+                self.setUp()
+                self.part.unlink() if text is None else self.part.write_text(text)
+                err = self.resumed().err
+                self.assertIn(f"{self.part} " + ("cannot be read any more" if text is None else "changed since"), err)
+                self.assertIn("allot swap", err)
+
+    def test_the_file_itself_is_another_policy(self):
+        self.policy.write_text(self.policy.read_text() + "# another\n")
+        process = train(*self.words, "--iterations", "2", "--run", str(self.run_folder), "--resume")
+        self.assertEqual(process.returncode, 2, process.err)
+        self.assertIn("--policy: the run has sha256", process.err)
+
+    def test_a_watched_file_that_was_deleted(self):
+        self.policy.unlink()
+        err = self.resumed("--watch", str(self.policy)).err
+        self.assertIn(f"the watched file {self.policy} is gone", err)
+        other = self.place / "never.allot"
+        self.write()
+        self.assertIn(f"the watched file {other} is gone", self.resumed("--watch", str(other)).err)
+
+    def test_the_copy_in_the_folder_is_as_good_as_the_file(self):
+        copy = self.run_folder / "seed-7" / "policy" / "policy.allot"
+        before = copy.read_text()
+        words = [*TINY, "--arms", "policy", "--policy", str(copy)]
+        process = train(*words, "--iterations", "2", "--run", str(self.run_folder), "--resume")
+        self.assertEqual(process.returncode, 0, process.err)
+        self.assertEqual(copy.read_text(), before)
+
+
 class RefusingToResume(unittest.TestCase):
     """What cannot go on as the same run says so, and changes nothing."""
 

@@ -152,6 +152,25 @@ on replay of batch b { replay up to b.empty by g.age, max_age 2 iterations }
 """
 
 
+class Budgets(unittest.TestCase):
+    def test_a_run_ends_with_its_budget(self):
+        """Three groups of four an iteration: 12, 12, and the 6 that are left of 30."""
+        place = folder()
+        (place / "tight.allot").write_text("policy tight\nbudget 30 rollouts per run\non finish of group g { train }\n")
+        words = [*TINY, "--policy", str(place / "tight.allot"), "--iterations", "20", "--run", str(place / "run")]
+        for more in ([], ["--resume"]):  # which finds nothing left to do
+            done = train(*words, *more)
+            self.assertEqual(done.returncode, 0, done.err)
+            self.assertIn("the budget of the run is used up: 30 of 30 rollouts; 3 of 20 iterations were played\n", done.out)
+            report = json.loads((place / "run" / "report.json").read_text())
+            self.assertEqual(report["budget_used_up"], [{"seed": 7, "budget": "30 of 30 rollouts", "iterations": 3}])
+            self.assertEqual(report["arms"]["policy"]["rollouts"], 30)
+            for arm in ("none", "policy"):
+                self.assertEqual([row["iteration"] for row in lines(place / "run" / "seed-7" / arm / "metrics.jsonl")], [0, 1, 2], arm)
+        notes = subprocess.run([ALLOT, "log", str(place / "run"), "--kind", "note"], capture_output=True, text=True)
+        self.assertEqual(notes.stdout.count("   2  the budget of the run is used up: 30 of 30 rollouts.\n"), 1, notes.stdout)
+
+
 class Deferring(unittest.TestCase):
     def test_groups_wait_over_iterations_and_over_the_end_of_the_process(self):
         """Selection, deferral, score, shape and replay at once, whole and in two parts."""

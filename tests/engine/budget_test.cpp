@@ -1,11 +1,14 @@
 // The budget through the whole engine: it holds after every event, on every path, and what it cut is said.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/story.h"
 #include "tests/engine/bench.h"
+#include "tests/folder.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -130,6 +133,69 @@ TEST_CASE("under every policy, order and budget the ledger holds after every eve
       CHECK(engine->ledger().conservation().in_flight == 0);
     }
   }
+}
+
+// Two groups of four an iteration: 8, then the 2 that are left of 10.
+TEST_CASE("a budget of the run that covers nothing any more is told once, as it comes to that") {
+  auto engine = engine_of("policy p\nbudget 10 rollouts per run\non finish of group g { train }\n", settings(2, 4));
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(2, sample); });
+  const std::string told = "the budget of the run is used up: 10 of 10 rollouts.";
+  CHECK(engine->used_up().empty());
+  CHECK(driver.run(0, prompts(2)).message.find("used up") == std::string::npos);
+  CHECK(engine->used_up().empty());
+  CHECK(driver.run(1, prompts(2)).message.find(told) != std::string::npos);
+  CHECK(engine->used_up() == "10 of 10 rollouts");
+  const IterationReport empty = driver.run(2, prompts(2));
+  CHECK(empty.metrics.at("rollouts/started") == 0);
+  CHECK(empty.message.find("used up") == std::string::npos);
+}
+
+TEST_CASE("a budget is not used up while a group waits, in shadow, or where it is one of iterations") {
+  const std::string waits = "policy p\nbudget 4 rollouts per run\non size of batch b { start 2 each, up to 4 }\n"
+                            "on wave 1 of group g { defer at most 2 iterations }\non resume of group g by g.age { complete to 4 }\n";
+  Settings deferring = settings(2, 2);
+  deferring.host.defers = true;
+  auto engine = engine_of(waits, deferring);
+  Driver driver(*engine, [](const std::string&, int sample) { return steady(2, sample); });
+  driver.run(0, prompts(2));
+  REQUIRE(driver.deferred.size() == 2);  // all four rollouts are spent, and both groups are still to be trained on
+  CHECK(engine->used_up().empty());
+  CHECK(driver.run(1, prompts(2)).trained.size() == 2);
+  CHECK(engine->used_up() == "4 of 4 rollouts");
+
+  const std::string train = "\non finish of group g { train }\n";
+  Settings silent = settings(2, 4);
+  silent.shadow = true;
+  for (auto& [text, made] : {std::pair("policy p\nbudget 4 rollouts per run", silent),
+                             std::pair("policy p\nbudget 4 rollouts per iteration", settings(2, 4))}) {
+    auto other = engine_of(text + train, made);
+    Driver(*other, [](const std::string&, int sample) { return steady(2, sample); }).run(0, prompts(2));
+    CHECK(other->used_up().empty());
+  }
+}
+
+// Each of four rollouts has a first turn of 16 of the 100 tokens reserved, and takes 500: 2000, 1900 more than there are.
+TEST_CASE("what a host takes beyond a budget is told, and so is that the budget decided") {
+  const test::Folder folder;
+  Settings made = settings(1, 4);
+  made.run_folder = folder.path() / "run";
+  auto engine = engine_of("policy p\nbudget 100 tokens per run\non finish of group g { train }\n", made);
+  Driver driver(*engine, [](const std::string&, int sample) {
+    Course course = steady(3, sample);
+    course.tokens = 500;
+    return course;
+  });
+  const IterationReport report = driver.run(0, prompts(1));
+  CHECK(report.message.find("budget: 4 turns took more than was reserved: 1900 tokens beyond the 100 per run.") != std::string::npos);
+  CHECK(report.message.find("the budget of the run is used up: 2000 of 100 tokens.") != std::string::npos);
+  REQUIRE(driver.closed.size() == 1);
+  CHECK(driver.closed[0].fate == Fate::Dropped);
+  CHECK(driver.closed[0].rule.empty());  // it said `train`
+  const auto story = tell_group(made.run_folder, 0, StoryFormat::Words);
+  REQUIRE(story);
+  CHECK(story->find("fate: dropped because no rollout was scored, for the budget did not cover all of its rollouts and turns") !=
+        std::string::npos);
+  CHECK(driver.run(1, prompts(1)).message.find("took more") == std::string::npos);
 }
 
 namespace {

@@ -1,4 +1,6 @@
 // The ledger against a plain model of it, over long random histories.
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -91,6 +93,27 @@ TEST_CASE("a budget per iteration begins anew, and carries over only where that 
     ledger.begin_iteration();
     CHECK(ledger.affordable(99) == (carry ? 19 : 10));  // 9 were left
   }
+}
+
+TEST_CASE("a budget per run is used up when it covers no rollout's first turn") {
+  const auto after = [](lang::BaseUnit unit, bool per_run, bool enforced, int spent) {
+    Ledger ledger(program_with({budget(unit, 100, per_run)}), {}, tokens_per_turn, enforced);
+    Permit permit;
+    ledger.start(permit);
+    Turn turn;
+    turn.tokens = spent;
+    ledger.settle(permit, turn);
+    ledger.end(permit, true);
+    return std::pair(ledger.used_up(), ledger.beyond());
+  };
+  using lang::BaseUnit;
+  CHECK(after(BaseUnit::Tokens, true, true, 100 - tokens_per_turn) == std::pair(std::string(), std::string()));
+  CHECK(after(BaseUnit::Tokens, true, true, 101 - tokens_per_turn).first == "85 of 100 tokens, and a turn may take 16");
+  CHECK(after(BaseUnit::Tokens, true, true, 100) == std::pair(std::string("100 of 100 tokens"), std::string()));
+  CHECK(after(BaseUnit::Tokens, true, true, 107) == std::pair(std::string("107 of 100 tokens"), std::string("7 tokens beyond the 100 per run")));
+  CHECK(after(BaseUnit::Tokens, false, true, 107) == std::pair(std::string(), std::string("7 tokens beyond the 100 per iteration")));
+  CHECK(after(BaseUnit::Tokens, true, false, 100).first.empty());
+  CHECK(after(BaseUnit::Rollouts, true, true, 100).first.empty());
 }
 
 TEST_CASE("a driver that writes more than was reserved is counted") {

@@ -29,6 +29,17 @@ TEST_CASE("names of packages are words that an import can name") {
   CHECK_FALSE(is_package_name(std::string(limits.name_bytes + 1, 'a')));
 }
 
+TEST_CASE("names that an import means the standard library by") {
+  for (const char* taken : {"stdlib", "stdlib.gates", "dynamic_sampling", "pods"}) {
+    INFO(taken);
+    CHECK_FALSE(check_not_standard(taken));
+  }
+  for (const char* free : {"gates", "team.pods", "stdlibs", "pods.gates"}) {
+    INFO(free);
+    CHECK(check_not_standard(free));
+  }
+}
+
 TEST_CASE("paths that may stand in a package") {
   for (const char* good : {"allot.toml", "gates.allot", "team/soft.allot", "README.md", "a/b/c/d/e/f/g/h.allot", "com.md", "com10.md",
                            "console.allot", "LICENSE-2.0"}) {

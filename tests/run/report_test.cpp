@@ -65,6 +65,19 @@ TEST_CASE("a budget that was used up is told where the figures are") {
   CHECK(restore_tally(save(tight)).short_of_budget == 3);
 }
 
+TEST_CASE("a run that its budget ended says so, seed by seed") {
+  const std::vector<ArmTally> arms = {arm("none", 100, 1000, {1, 0}), arm("policy", 80, 750, {1, 1})};
+  const ReportContext context{"household", "ab", "gate", 20, false};
+  const std::string line = "the budget of the run is used up: 40 of 40 rollouts; 7 of 20 iterations were played\n";
+  const SeedResult ended{7, arms, "40 of 40 rollouts", 7}, whole{13, arms, "", 20};
+  CHECK(report_text({ended}, context).find("\n" + line) != std::string::npos);
+  CHECK(report_text({ended, whole}, context).find("\nseed 7: " + line) != std::string::npos);
+  CHECK(report_text({whole}, context).find("used up") == std::string::npos);
+  CHECK(report_json({ended, whole}, context)["budget_used_up"] ==
+        nlohmann::json::array({{{"seed", 7}, {"budget", "40 of 40 rollouts"}, {"iterations", 7}}}));
+  CHECK(report_json({whole}, context)["budget_used_up"].empty());
+}
+
 TEST_CASE("a run that did nothing says so") {
   CHECK(report_text({}, {}) == "nothing was run\n");
   CHECK(report_json({}, {})["arms"].empty());

@@ -87,6 +87,7 @@ std::string bundle_name(const std::string& name, const Version& version) {
 }
 
 Result<std::string> to_bundle(const Package& package) {
+  if (auto free = check_not_standard(package.project.name); !free) return free.error();
   Entries entries{{std::string(listing_file), package.listing}};
   if (!package.signatures.empty()) entries.emplace_back(signature_file, package.signatures);
   entries.insert(entries.end(), package.files.begin(), package.files.end());

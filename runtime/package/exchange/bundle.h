@@ -15,6 +15,7 @@ inline constexpr std::string_view bundle_ending = ".tar.zst";
 
 std::string bundle_name(const std::string& name, const Version& version);  // "gates-1.2.0.tar.zst"
 
+// An error where its name is the standard library's.
 Result<std::string> to_bundle(const Package& package);
 
 // Everything that is wrong with the bytes, before any of them is used: how much they unpack to, the archive's form, the

@@ -117,6 +117,7 @@ Result<Fetched> obtain(const Source& source, const std::string& name, const fs::
     return Error{"there is no such source", ""};
   }();
   if (!package) return package.error();
+  if (auto free = check_not_standard(package->project.name); !free) return free.error();
   if (!name.empty() && package->project.name != name) {
     return Error{fmt::format("the package from {} is called {}, not {}", source.text(), package->project.name, name), ""};
   }

@@ -9,7 +9,6 @@
 
 #include "runtime/engine/versions_folder.h"
 #include "runtime/math/random.h"
-#include "runtime/training/run/kept_options.h"
 #include "runtime/training/run/sequences.h"
 
 namespace allot::training {
@@ -47,14 +46,11 @@ Result<std::unique_ptr<engine::Engine>> plain_engine(const ArmSetting& setting, 
   return engine::Engine::create(settings);
 }
 
-// Hash of what the run began with, where the file says something else by now, which claim_run() lets pass for a file that
-// is followed and for one that was swapped in; empty where the file counts.
-std::string policy_before_edit(const RunOptions& options, const RunFolder& folder) {
+// Hash of what the run began with, where its folder keeps the text: files may say something else by now, which claim_run()
+// lets pass.
+std::string policy_at_start(const RunFolder& folder) {
   const std::string hash = folder.kept_policy();
-  const auto kept = hash.empty() ? Result<engine::PolicyText>(Error{"", ""}) : engine::kept_text(folder.path(), hash);
-  if (!kept) return "";
-  const auto now = engine::read_policy_text(options.policy);
-  return follows_policy(options) || !now || now->text != kept->text ? hash : "";
+  return !hash.empty() && engine::kept_text(folder.path(), hash) ? hash : std::string();
 }
 
 double mean_reward(const Collected& collected) {
@@ -134,7 +130,7 @@ engine::Settings engine_settings(const ArmSetting& setting, ArmKind kind) {
 Result<void> Arm::start_engine(bool resumes) {
   auto settings = engine_settings(setting_, kind_);
   settings.run_folder = folder_.path();
-  if (kind_ == ArmKind::Policy && resumes) settings.kept_policy = policy_before_edit(*setting_.options, folder_);
+  if (kind_ == ArmKind::Policy && resumes) settings.kept_policy = policy_at_start(folder_);
   auto engine = engine::Engine::create(settings);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);

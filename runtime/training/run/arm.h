@@ -57,6 +57,8 @@ class Arm {
   ArmKind kind() const { return kind_; }
   int next_iteration() const { return iteration_; }
   int last_stops() const { return last_stops_; }
+  // How the budget of the run stands that covers no rollout any more; empty while there is one left to start or to wait for.
+  std::string used_up() const { return engine_->used_up(); }
   const ArmTally& tally() const { return tally_; }
   const std::string& policy_name() const { return stamp_.name; }
 

@@ -1,10 +1,12 @@
 #include "runtime/training/run/experiment.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "lang/unicode.h"
 #include "runtime/engine/policy.h"
 #include "runtime/engine/run_lock.h"
 #include "runtime/math/checksum.h"
@@ -12,6 +14,7 @@
 #include "runtime/training/run/arm.h"
 #include "runtime/training/run/collector.h"
 #include "runtime/training/run/kept_options.h"
+#include "runtime/training/run/kept_policy.h"
 #include "runtime/training/run/progress.h"
 #include "runtime/training/run/warm_up.h"
 #include "runtime/training/run/world_choice.h"
@@ -48,6 +51,7 @@ class Experiment {
  private:
   Result<void> prepare();
   Result<void> check_policy();
+  void tell_edits() const;
   Result<void> check_length(const Tokenizer& tokenizer, int max_positions);
   Result<Start> start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<Start> fresh_start(std::uint64_t seed, const std::filesystem::path& folder);
@@ -86,6 +90,7 @@ Result<void> Experiment::prepare() {
   auto lock = engine::RunLock::take(result_.run, run_lock_name);
   if (!lock) return lock.error();
   lock_ = *std::move(lock);
+  if (options_.resume) tell_edits();
   failure_ = Failure::Run;
   return {};
 }
@@ -105,11 +110,11 @@ Result<ExperimentResult> Experiment::run() {
   return result_;
 }
 
-// A mistake in the policy is told before the warm-up costs anything. A file that is followed may be half edited by the
-// time of a resume, which goes on under what the run folder keeps.
+// A mistake in the policy is told before the warm-up costs anything. Files may be half edited or gone by the time of a
+// resume, which goes on under what the run folder keeps.
 Result<void> Experiment::check_policy() {
   if (std::find(options_.arms.begin(), options_.arms.end(), "policy") == options_.arms.end()) return {};
-  if (options_.resume && follows_policy(options_)) return {};
+  if (options_.resume && !kept_policies(options_.run).empty()) return {};
   if (auto policy = engine::load_policy(options_.policy, {}); !policy) {
     failure_ = Failure::Run;
     return policy.error();
@@ -117,6 +122,19 @@ Result<void> Experiment::check_policy() {
   const ArmSetting setting{&options_, world_.get(), nullptr, options_.seeds.front(), turn_limit(), &interrupt_};
   auto engine = engine::Engine::create(engine_settings(setting, ArmKind::Policy));
   return engine ? Result<void>{} : engine.error();
+}
+
+// What a resumed run does not follow, so that nobody takes an edit for active.
+void Experiment::tell_edits() const {
+  const auto kept = kept_policies(result_.run);
+  if (const auto changes = changed_imports(options_.policy, kept); !changes.empty())
+    fmt::print(stderr, "allot train: {}: the run goes on under the text that its folder keeps\n  help: `allot swap {} {}` "
+               "swaps to the files as they are; or put them back\n",
+               lang::shown(fmt::format("{}", fmt::join(changes, "; "))), result_.run.string(), options_.policy.string());
+  if (!options_.watch.empty() && !std::filesystem::exists(options_.watch))
+    fmt::print(stderr, "allot train: the watched file {} is gone: the run goes on under the text that its folder keeps, and "
+               "follows the file once it is there again\n",
+               options_.watch.string());
 }
 
 // A rollout must hold at least one observation and one action.
@@ -174,6 +192,16 @@ Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem:
   return Start{*std::move(model), std::move(tokenizer)};
 }
 
+// Where an arm has no budget left for `iteration` or any after it. All arms end there, so that they are compared after
+// equally many iterations.
+std::string used_up(const std::vector<std::unique_ptr<Arm>>& arms, int iteration) {
+  for (const auto& arm : arms) {
+    if (arm->next_iteration() > iteration) continue;  // a resumed run has it already
+    if (std::string used = arm->used_up(); !used.empty()) return used;
+  }
+  return {};
+}
+
 Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   const auto folder = result_.run / fmt::format("seed-{}", seed);
   auto begin = start(seed, folder / "warm-up");
@@ -184,6 +212,8 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   for (const auto& name : options_.arms) {
     const auto kind = parse_arm(name);
     if (!kind) return kind.error();
+    if (*kind == ArmKind::Policy && options_.resume && !follows_policy(options_))
+      if (auto begun = begin_as_others(result_.run, folder / name); !begun) return begun.error();
     auto arm = Arm::make(*kind, name, setting, begin->model, folder / name, options_.resume);
     if (!arm) return arm.error();
     if ((*arm)->next_iteration() > options_.iterations)
@@ -193,12 +223,15 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
     if (*kind == ArmKind::Policy) result_.context.policy = (*arm)->policy_name();
     arms.push_back(*std::move(arm));
   }
+  SeedResult result{seed, {}};
   {
     Progress progress(fmt::format("seed {}", seed), options_.iterations, "iterations", options_.quiet);
-    for (int iteration = 0; iteration < options_.iterations && !interrupt_; ++iteration)
-      if (auto done = iterate(arms, iteration, progress); !done && !interrupt_) return done.error();
+    for (; result.iterations < options_.iterations && !interrupt_; ++result.iterations) {
+      result.used_up = used_up(arms, result.iterations);
+      if (!result.used_up.empty()) break;
+      if (auto done = iterate(arms, result.iterations, progress); !done && !interrupt_) return done.error();
+    }
   }
-  SeedResult result{seed, {}};
   for (auto& arm : arms) {
     if (!interrupt_) {
       note(fmt::format("evaluating {} on held-out tasks", arm->tally().name));

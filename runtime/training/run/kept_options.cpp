@@ -6,6 +6,7 @@
 
 #include "runtime/math/checksum.h"
 #include "runtime/training/files.h"
+#include "runtime/training/run/kept_policy.h"
 
 namespace allot::training {
 namespace {
@@ -21,24 +22,36 @@ std::string place_of(const fs::path& path) {
   return path.empty() ? "" : fs::weakly_canonical(path, ignored).string();
 }
 
+// What it says with all that it names, not where it lies. A followed file may be gone by a resume, and is not compared.
+Result<std::string> policy_said(const RunOptions& o) {
+  if (o.policy.empty() || (o.resume && follows_policy(o))) return std::string();
+  auto hash = policy_hash(o.policy);
+  if (!hash) return hash.error();
+  return "sha256 " + *hash;
+}
+
+Result<std::string> inputs_said(const RunOptions& o) {
+  if (o.inputs.empty()) return std::string();
+  auto text = read_file(o.inputs);
+  if (!text) return text.error();
+  return "sha256 " + math::sha256_hex(*text);
+}
+
 // Everything that changes a number, by the option that sets it.
 Result<Json> settings_of(const RunOptions& o) {
-  std::string policy, inputs;  // what they say, not where they lie
-  for (const auto& [file, hash] : {std::pair(&o.policy, &policy), std::pair(&o.inputs, &inputs)}) {
-    if (file->empty()) continue;
-    auto text = read_file(*file);
-    if (!text) return text.error();
-    *hash = "sha256 " + math::sha256_hex(*text);
-  }
+  auto policy = policy_said(o);
+  if (!policy) return policy.error();
+  auto inputs = inputs_said(o);
+  if (!inputs) return inputs.error();
   Json sets = Json::object();
   for (const auto& [name, value] : o.parameters) sets[name] = value;
   return Json{{"--world", o.world},
               {"--games", place_of(o.games)},
               {"--world-command", o.world_command},
               {"--turns", o.turn_limit},
-              {"--policy", policy},
+              {"--policy", *policy},
               {"--set", std::move(sets)},
-              {"--inputs", inputs},
+              {"--inputs", *inputs},
               {"--arms", o.arms},
               {"--seeds", o.seeds},
               {"--gate-turn", o.gate_turn},
@@ -83,18 +96,6 @@ std::string shown(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// A policy that the run was swapped to is one of its own: a watched file is edited while it runs.
-bool is_version_of(const fs::path& run, const Json& policy) {
-  const std::string said = policy.is_string() ? policy.get<std::string>() : "";
-  const std::string hash = said.substr(said.rfind(' ') + 1);
-  std::error_code failure;
-  for (fs::directory_iterator seed(run, failure), end; !failure && seed != end; seed.increment(failure)) {
-    std::error_code ignored;
-    if (!hash.empty() && fs::exists(seed->path() / "policy" / "versions" / (hash + ".json"), ignored)) return true;
-  }
-  return false;
-}
-
 // One line an option that differs.
 std::string differences(const Json& kept, const Json& now) {
   std::string text;
@@ -130,7 +131,9 @@ Result<void> check_resumed(const RunOptions& options, const fs::path& run) {
   if (!now) return now.error();
   // Through text and back, as the kept ones went: infinity is null there.
   Json given = Json::parse(now->dump());
-  if (follows_policy(options) || is_version_of(run, given["--policy"])) given["--policy"] = (*kept)["--policy"];
+  // A policy that the run was swapped to is one of its own, and what it names may be edited too: the run goes on under what
+  // its folder keeps.
+  if (follows_policy(options) || is_kept(options.policy, kept_policies(run))) given["--policy"] = (*kept)["--policy"];
   if (const auto text = differences(*kept, given); !text.empty())
     return Error{"the run at " + run.string() + " was made with other options:" + text,
                  "resume with the options of the run (--iterations may grow), or choose another --run"};

@@ -2,9 +2,14 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
 
 #include "runtime/training/run/experiment.h"
 
@@ -20,6 +25,18 @@ extern "C" void on_interrupt(int signal) {
   }
 }
 
+// Why standard output could not be written, as in errno; else 0.
+int tell(const allot::training::ExperimentResult& result, const std::string& text, const std::string& json,
+         const allot::training::RunOptions& options) {
+  try {
+    if (!options.quiet) fmt::print(options.json ? stderr : stdout, "\n{}\nrun folder: {}\n", text, result.run.string());
+    if (options.json) fmt::print("{}\n", json);
+    return std::fflush(stdout) == 0 ? 0 : errno;
+  } catch (const std::system_error& problem) {
+    return problem.code().value();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,14 +49,16 @@ int main(int argc, char** argv) {
   auto failure = Failure::Run;
   const auto result = run_experiment(options, interrupted, failure);
   if (!result) {
-    fmt::print(stderr, "allot train: {}\n", result.error().text());
+    complain(result.error(), options.json);
     return static_cast<int>(failure);
   }
   const auto json = report_json(result->seeds, result->context);
   const auto text = report_text(result->seeds, result->context);
   std::ofstream(result->run / "report.json") << json.dump(2) << '\n';
   std::ofstream(result->run / "report.txt") << text;
-  if (!options.quiet) fmt::print(options.json ? stderr : stdout, "\n{}\nrun folder: {}\n", text, result->run.string());
-  if (options.json) fmt::print("{}\n", json.dump());
+  if (const int reason = tell(*result, text, json.dump(), options); reason != 0) {
+    complain({fmt::format("cannot write to standard output: {}", std::strerror(reason)), "the run folder has the report"}, false);
+    return 1;
+  }
   return result->context.interrupted ? 130 : 0;
 }

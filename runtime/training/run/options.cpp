@@ -4,10 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "lang/diagnostics.h"
+#include "runtime/engine/checked_line.h"
 #include "runtime/training/run/arm.h"
+#include "runtime/training/run/kept_options.h"
 
 namespace allot::training {
 namespace {
@@ -173,12 +178,14 @@ Result<void> settle(RunOptions& o, const std::vector<std::string>& sets, int see
   }
   const bool wants_policy = std::find(o.arms.begin(), o.arms.end(), "policy") != o.arms.end();
   if (wants_policy && o.policy.empty()) return Error{"the arm `policy` needs a policy file", "give --policy FILE"};
-  if (wants_policy && !std::filesystem::exists(o.policy))
+  // A run that is resumed goes on under what its folder keeps.
+  const bool watched_is_gone = o.resume && !o.watch.empty() && !std::filesystem::exists(o.watch);
+  if (wants_policy && !std::filesystem::exists(o.policy) && !(watched_is_gone && follows_policy(o)))
     return Error{"there is no policy file " + o.policy.string(), "stdlib/ holds some to start from"};
   if (wants_policy && std::filesystem::is_directory(o.policy))
     return Error{"--policy " + o.policy.string() + " is a folder", "give one .allot file"};
   if (!o.watch.empty() && !wants_policy) return Error{"--watch follows the policy of the arm `policy`, which does not run", ""};
-  if (!o.watch.empty() && !std::filesystem::is_regular_file(o.watch))
+  if (!o.watch.empty() && !std::filesystem::is_regular_file(o.watch) && !watched_is_gone)
     return Error{"there is no policy file " + o.watch.string() + " to watch", "most watch the file that --policy names"};
   if (!o.model.empty() && !std::filesystem::is_directory(o.model))
     return Error{"there is no model folder " + o.model.string(), "check --model, or start without one"};
@@ -206,12 +213,17 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   if (error.get_exit_code() == 0) return app.exit(error);  // --help travels as an error
   const std::string near = near_option(app, argc, argv);
   const std::string help = "`allot train --help` lists the options";
-  const Error shown{error.what(), near.empty() ? help : "did you mean " + near + "? " + help};
-  fmt::print(stderr, "allot train: {}\n", shown.text());
+  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+  complain({error.what(), near.empty() ? help : "did you mean " + near + "? " + help}, json);
   return 2;
 }
 
 }  // namespace
+
+void complain(const Error& error, bool json) {
+  (void)std::fputs(fmt::format("allot train: {}\n", error.text()).c_str(), stderr);
+  if (json) (void)std::fputs((engine::dump({{"error", error.what}, {"help", error.help}}) + "\n").c_str(), stdout);
+}
 
 Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
@@ -244,7 +256,7 @@ Parsed parse_options(int argc, char** argv) {
   }
   if (o.quick) make_quick(o, app);
   if (auto settled = settle(o, sets, seed_count, seed); !settled) {
-    fmt::print(stderr, "allot train: {}\n", settled.error().text());
+    complain(settled.error(), o.json);
     parsed.exit_status = 2;
   }
   return parsed;

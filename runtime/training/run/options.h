@@ -66,6 +66,10 @@ struct RunOptions {
   bool quick = false;
 };
 
+// "allot train: what happened", and help where there is some, on stderr; `json`: as {"error": …, "help": …} on stdout too,
+// for there is no other document then.
+void complain(const Error& error, bool json);
+
 // Parses the command line. Prints help or an error itself; the result is then the exit status.
 struct Parsed {
   RunOptions options;

@@ -183,13 +183,25 @@ nlohmann::json arm_json(const std::vector<SeedResult>& seeds, std::size_t arm) {
   return json;
 }
 
-// A run whose budget is used up goes on, and its figures alone do not show why.
+// The figures alone do not show why.
 std::string short_of_budget(const std::vector<SeedResult>& seeds, std::size_t arm) {
   std::int64_t iterations = 0;
   for (const auto& seed : seeds) iterations += seed.arms[arm].short_of_budget;
   if (iterations == 0) return "";
   return fmt::format("{}: in {} iterations the budget could not cover every rollout or turn; `allot log RUN --kind end` tells what was left.\n",
                      seeds[0].arms[arm].name, iterations);
+}
+
+std::string used_up_line(const SeedResult& seed, const ReportContext& context) {
+  return fmt::format("the budget of the run is used up: {}; {} of {} iterations were played", seed.used_up, seed.iterations,
+                     context.iterations);
+}
+
+nlohmann::json used_up_json(const std::vector<SeedResult>& seeds) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& seed : seeds)
+    if (!seed.used_up.empty()) list.push_back({{"seed", seed.seed}, {"budget", seed.used_up}, {"iterations", seed.iterations}});
+  return list;
 }
 
 }  // namespace
@@ -208,6 +220,9 @@ std::string report_text(const std::vector<SeedResult>& seeds, const ReportContex
   std::string text = grid(lines) + '\n';
   for (std::size_t arm = 1; arm < arms.size(); ++arm) text += comparison(seeds, arm) + reasons(seeds, arm);
   for (std::size_t arm = 0; arm < arms.size(); ++arm) text += short_of_budget(seeds, arm);
+  for (const auto& seed : seeds)
+    if (!seed.used_up.empty())
+      text += fmt::format("{}{}\n", seeds.size() > 1 ? fmt::format("seed {}: ", seed.seed) : "", used_up_line(seed, context));
   if (context.interrupted) text += "The run was interrupted; these are the figures up to there.\n";
   return text;
 }
@@ -219,6 +234,7 @@ nlohmann::json report_json(const std::vector<SeedResult>& seeds, const ReportCon
   if (seeds.empty()) return json;
   json["seed"] = seeds[0].seed;
   for (const auto& seed : seeds) json["seeds"].push_back(seed.seed);
+  json["budget_used_up"] = used_up_json(seeds);
   const auto& arms = seeds[0].arms;
   for (std::size_t arm = 0; arm < arms.size(); ++arm) {
     json["arms"][arms[arm].name] = arm_json(seeds, arm);

@@ -14,6 +14,8 @@ namespace allot::training {
 struct SeedResult {
   std::uint64_t seed = 0;
   std::vector<ArmTally> arms;  // the same arms in every seed; the first is the one that others are compared with
+  std::string used_up = {};    // the budget that ended it early, "40 of 40 rollouts"; else empty
+  int iterations = 0;          // … after so many
 };
 
 struct ReportContext {
@@ -28,7 +30,8 @@ struct ReportContext {
 std::string report_text(const std::vector<SeedResult>& seeds, const ReportContext& context);
 
 // One JSON object: arms.<name>.{seconds, rollouts, turns, tokens, success, flat_share, …} summed or averaged over the
-// seeds, gate.{stops, precision_all, precision_stoppable, recall}, engine_share, seed, tasks_sha256.
+// seeds, gate.{stops, precision_all, precision_stoppable, recall}, engine_share, seed, tasks_sha256; budget_used_up: the
+// seeds that ended early, with budget and iterations.
 nlohmann::json report_json(const std::vector<SeedResult>& seeds, const ReportContext& context);
 
 }  // namespace allot::training

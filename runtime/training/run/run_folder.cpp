@@ -47,7 +47,7 @@ Json rollout_json(const Rollout& rollout, const engine::GroupResult* group, int 
                {"t_end", rollout.seconds_end},
                {"kept", trained}};
   if (group != nullptr && !group->reason.empty()) line["drop_reason"] = group->reason;
-  if (rollout.status == engine::Status::Stopped && group != nullptr && !policy.name.empty())
+  if (rollout.status == engine::Status::Stopped && group != nullptr && !group->rule.empty() && !policy.name.empty())
     line["stop_rule"] = group->rule + " @" + (group->policy.empty() ? policy.hash : group->policy).substr(0, 12);
   if (!rollout.cause.empty()) line["finish_reason"] = rollout.cause;
   line["turns"] = std::move(turns);
@@ -115,11 +115,13 @@ Result<void> RunFolder::forget_from(int first) {
 }
 
 Result<void> RunFolder::keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp) {
-  std::error_code error;
-  std::filesystem::copy_file(file, path_ / "policy.allot", std::filesystem::copy_options::overwrite_existing, error);
+  const auto copy = path_ / "policy.allot";
+  std::error_code error, ignored;
+  const bool is_itself = std::filesystem::equivalent(file, copy, ignored);
+  if (!is_itself) std::filesystem::copy_file(file, copy, std::filesystem::copy_options::overwrite_existing, error);
   std::ofstream out(path_ / "policy.json");
   out << Json{{"name", stamp.name}, {"sha256", stamp.hash}, {"file", file.filename().string()}}.dump(2) << '\n';
-  if (error || !out.flush()) return cannot_write(path_ / "policy.allot");
+  if (error || !out.flush()) return cannot_write(copy);
   return {};
 }
 
