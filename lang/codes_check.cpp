@@ -141,7 +141,8 @@ constexpr std::array table{
          "policy p\non turn 10 of group g { sample 1 more }\n", "policy p\non wave of group g { sample 1 more }\n"},
     Code{"E0305", "said twice",
          "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once. So does the verdict that a "
-         "test expects; and a record of a test gives each of its fields once.",
+         "test expects; and a record of a test gives each of its fields once. What drops or defers a group cannot ask for more "
+         "rollouts of it: only one of the two could be carried out.",
          "policy p\non turn 10 of group g { stop, continue }\n", "policy p\non turn 10 of group g { stop, drop }\n"},
     Code{"E0306", "at least 1", "Turns, waves, lengths, rounds, ages and budgets are counted from 1.",
          "policy p\non turn 0 of group g { stop }\n", "policy p\non turn 1 of group g { stop }\n"},
