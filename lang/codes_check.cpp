@@ -141,7 +141,8 @@ constexpr std::array table{
          "policy p\non turn 10 of group g { sample 1 more }\n", "policy p\non wave of group g { sample 1 more }\n"},
     Code{"E0305", "said twice",
          "A verdict has four fields (rollouts, group, slot, prompt), and sets each at most once. So does the verdict that a "
-         "test expects; and a record of a test gives each of its fields once.",
+         "test expects; and a record of a test gives each of its fields once. What drops or defers a group cannot ask for more "
+         "rollouts of it: only one of the two could be carried out.",
          "policy p\non turn 10 of group g { stop, continue }\n", "policy p\non turn 10 of group g { stop, drop }\n"},
     Code{"E0306", "at least 1", "Turns, waves, lengths, rounds, ages and budgets are counted from 1.",
          "policy p\non turn 0 of group g { stop }\n", "policy p\non turn 1 of group g { stop }\n"},
@@ -253,11 +254,11 @@ constexpr std::array table{
          "policy p\nparam a: int = 1\nparam b: int = a\non finish of group g { report s = a + b }\n",
          "policy p\nparam a: int = 1\nparam b: int = 1\non finish of group g { report s = a + b }\n"},
     Code{"E0405", "state needs an initial value",
-         "State begins at a value that its declaration gives; state that may be undefined begins so. Numbers and "
-         "betas may decay, at a rate in 0..1.",
+         "State begins at a value that its declaration gives; state that may be undefined begins so. Reals and betas may "
+         "decay, at a rate in 0..1; a whole number would be rounded at each step, and soon stand still.",
          "policy p\nstate seen: bool per prompt = false decay 0.5\non finish of group g { when seen[g.prompt] then "
          "drop }\n",
-         "policy p\nstate seen: int per prompt = 0 decay 0.5\non finish of group g { when seen[g.prompt] > 2 then "
+         "policy p\nstate seen: real per prompt = 0 decay 0.5\non finish of group g { when seen[g.prompt] > 2 then "
          "drop }\n"},
     Code{"E0406", "an input of something the host does not know",
          "`input NAME: TYPE per prompt`, `per category` or `per run` names a fact that the host supplies. It is read "
@@ -334,6 +335,11 @@ constexpr std::array table{
          "g.rollouts) for s in g.rollouts) for t in g.rollouts)\n}\n",
          "policy p\non finish of group g {\n  let turns = sum(r.turns for r in g.rollouts)\n  report crossed = sum(turns for q "
          "in g.rollouts)\n}\n"},
+    Code{"W0507", "a refill that never comes",
+         "`refill at most N rounds` counts the fills of a slot in one iteration, the first included: N rounds are up to N - 1 "
+         "refills. With 1 no `refill` is ever carried out.",
+         "policy p\nrefill at most 1 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n",
+         "policy p\nrefill at most 2 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n"},
 };
 
 }  // namespace

@@ -133,6 +133,11 @@ NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_t
   if (!given.vector() && one_too) return expressions_.fit(node, id, wanted, role);
   wanted.optional = group;  // an undefined one leaves what was there
   const bool of_turns = turns_too && group && given.scope == Scope::AllTurns;
+  if ((given.scope == scope || of_turns) && numeric(given) && !given.unit.plain()) {
+    policy_.error("E0215", policy_.tree[id].span, "an element of " + std::string(role) + " is a plain number",
+                  "these are " + to_text(given.unit), "a unit goes by division: `r.tokens / 1 token` is a plain number");
+    return poison;
+  }
   if (given.scope == scope || of_turns) return expressions_.fit_elements(node, id, wanted, role);
   policy_.error("E0220", policy_.tree[id].span,
                 std::string(role) + (one_too ? " is one number, or " : " is ") + describe(scope),

@@ -135,6 +135,15 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
       rate.prob = true;
       if (!numeric(*type) && type->base != Base::Beta) {
         policy.error("E0405", policy.tree[decl.decay].span, "only numbers and betas decay");
+      } else if (type->base == Base::Int) {
+        Type kept = *type;
+        kept.base = Base::Real;
+        kept.unit = {};
+        const std::string initial_text = decl.initial == tree::none ? "" : " = " + policy.text(decl.initial);
+        policy.error("E0405", policy.tree[decl.decay].span, "whole numbers do not decay",
+                     "each step would be rounded, and soon none moves it any more",
+                     "keep a real: `state " + decl.name.text + ": " + to_text(kept) + " per " + decl.scope + initial_text +
+                         " decay " + policy.text(decl.decay) + "`");
       } else if (const auto decay = constant(policy, decl.decay, rate, "the decay of " + quoted(decl.name.text))) {
         state.decay = decay->real();
       }

@@ -112,6 +112,12 @@ void check_needs(Policy& policy) {
     policy.error("E0402", *policy.first_refill, "a refill that can go on for ever", "asks for fresh prompts",
                  "add  refill at most 10 rounds then train_partial");
   }
+  const std::optional<Refill>& bound = policy.program.refill;
+  if (policy.first_refill && bound && bound->rounds.kind == ReadArgument::Kind::Integer && bound->rounds.integer == 1) {
+    policy.warning("W0507", bound->span, "no slot is ever refilled", "the first fill is the one round that there is",
+                   "write `refill at most 2 rounds` for one refill, or leave `refill` out of the verdicts",
+                   {{*policy.first_refill, "asked for here"}});
+  }
   if (policy.first_defer && !answered("resume")) {
     policy.error("E0321", *policy.first_defer, "a deferred group that nothing resumes", "it would wait for its end",
                  "add  on resume of group g by g.age { complete to 16 }");

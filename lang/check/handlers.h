@@ -29,6 +29,8 @@ class HandlerChecker {
   // A count of rollouts; where `over` is a scope, a vector of them over it may stand there too, or must.
   enum class Counts { One, OneOrVector, Vector };
   NodeId amount(tree::ExprId id, std::string_view role, Counts counts = Counts::One, Scope over = Scope::Single);
+  void more_of_none(const tree::Verdict& verdict);
+  void start(const tree::Action& action, VerdictTemplate& into);
   void train(const tree::Action& action, VerdictTemplate& into);
   NodeId stop_where(tree::ExprId condition, Span span);
   // answers.cpp

@@ -29,8 +29,8 @@ NodeId Slopes::of(NodeId loss) {
   return found == flat ? number(0, span) : found;
 }
 
-// Lets that a scope owns (the arguments of a function put in place) are seen in it alone. A slope stands outside, and a
-// handler of tokens walks nothing, so a copy that nobody owns has the same value.
+// Lets that a scope owns (the arguments of a function put in place) are seen in it alone. A slope stands outside, and
+// never in a loop, so a copy that nobody owns has the same value.
 std::int32_t Slopes::unowned(std::int32_t let) {
   const auto known = unowned_.find(let);
   if (known != unowned_.end()) return known->second;
@@ -52,9 +52,15 @@ NodeId Slopes::copy(NodeId id) {
   if (id == poison) return poison;
   Node node = builder_[id];
   if (stack_ends()) return policy_.too_deep_for_stack(node.span);
-  if (node.op == Op::Scope) return copy(node.args.front());
-  if (node.op == Op::Let) node.index = unowned(node.index);
+  const bool scope = node.op == Op::Scope;
+  if (scope && walks_ == 0) return copy(node.args.front());
+  if (scope) inside_.insert(node.owned.begin(), node.owned.end());
+  if (node.op == Op::Let && !inside_.contains(node.index)) node.index = unowned(node.index);
+  const int walks = walks_;
+  if (node.loop >= 0) ++walks_;
   for (NodeId& argument : node.args) argument = copy(argument);
+  walks_ = walks;
+  for (const std::int32_t own : node.owned) inside_.erase(own);
   return builder_.add(std::move(node));
 }
 
@@ -71,6 +77,10 @@ bool Slopes::find_moves(const Node& node) const {
   const Handler& handler = builder_.handler;
   if (node.op == Op::Read) return handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
   if (node.op == Op::Let) return known(handler.lets[static_cast<std::size_t>(node.index)].value);
+  if (node.op == Op::Call && builtins()[static_cast<std::size_t>(node.index)].name == "detach") return false;
+  // The element of a vector of the policy's own is not among the operands: its loop knows the vector.
+  const bool element = node.op == Op::Element && node.index < 0;
+  if (element) return known(handler.loops[static_cast<std::size_t>(node.loop)].source);
   return std::any_of(node.args.begin(), node.args.end(), known);
 }
 

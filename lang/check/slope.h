@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "lang/check/builder.h"
@@ -27,7 +28,7 @@ class Slopes {
   NodeId compare(Op op, NodeId a, NodeId b, Span span);
   NodeId number(double value, Span span);
   NodeId scaled(NodeId factor, NodeId by, Span span) { return real(Op::Multiply, span, {factor, by}); }
-  bool moves(NodeId id);  // whether `t.logprob` is read anywhere in it
+  bool moves(NodeId id);  // whether training follows a read of `t.logprob` anywhere in it
   bool find_moves(const Node& node) const;
   std::int32_t unowned(std::int32_t let);
 
@@ -39,6 +40,8 @@ class Slopes {
   std::map<std::int32_t, std::int32_t> unowned_;  // lets of scopes, and their copies outside
   std::map<std::int32_t, NodeId> let_slopes_;     // by let: the let that holds its slope, or `flat`
   std::vector<bool> moves_;                       // by node, as far as was asked
+  int walks_ = 0;                                 // how many loops stand around what is copied
+  std::set<std::int32_t> inside_;                 // lets of scopes in them: fresh for each element, so they stay
 
   static Type plain_real();
 };

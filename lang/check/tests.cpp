@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "lang/check/declarations.h"
 #include "lang/check/points.h"
+#include "lang/check/units.h"
 
 namespace allot::lang::checker {
 namespace {
@@ -81,6 +84,33 @@ std::vector<std::string> draws_of(const Program& program) {
   return names;
 }
 
+// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact.
+std::optional<tree::ExprId> wrong_unit(const Policy& policy, tree::ExprId id, const std::vector<Unit>& fitting) {
+  const tree::Expr& e = policy.tree[id];
+  const std::optional<BaseUnit> unit = e.unit.empty() ? std::nullopt : unit_named(e.unit);
+  if (unit && std::find(fitting.begin(), fitting.end(), of(*unit)) == fitting.end()) return id;
+  for (const tree::ExprId arg : e.args) {
+    if (const auto wrong = wrong_unit(policy, arg, fitting)) return wrong;
+  }
+  return std::nullopt;
+}
+
+void check_units(Policy& policy, const tree::Expr& record, std::size_t field) {
+  const std::string& name = record.labels[field];
+  std::vector<Unit> fitting;
+  for (const Subject subject : find_record(record.text)->subjects) {
+    if (const FactRow* const fact = find_fact(subject, name)) fitting.push_back(fact->type.unit);
+  }
+  const std::optional<tree::ExprId> wrong = wrong_unit(policy, record.args[field], fitting);
+  if (!wrong) return;
+  const std::string unit = fitting.empty() ? "" : to_text(fitting.front());
+  policy.error("E0215", policy.tree[*wrong].span,
+               quoted(name) + " of a " + record.text + " is " +
+                   (unit.empty() ? "a plain number, not " : "counted in " + unit + ", not in ") +
+                   std::string(lang::name(*unit_named(policy.tree[*wrong].unit))),
+               "", "leave the unit out: a bare number has that of its fact");
+}
+
 void check_record(Policy& policy, const tree::Expr& record) {
   std::vector<std::string> known = fields_of(*find_record(record.text));
   if (record.text != "group") {
@@ -94,6 +124,8 @@ void check_record(Policy& policy, const tree::Expr& record) {
       policy.error("E0105", span, "a " + record.text + " of a test has no " + quoted(name), "", near_help(name, known));
     } else if (!seen.insert(name).second) {
       policy.error("E0305", span, quoted(name) + " is given twice", "", "keep one of the two");
+    } else {
+      check_units(policy, record, i);
     }
   }
 }

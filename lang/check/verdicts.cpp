@@ -1,5 +1,7 @@
 // Verdicts: four fields, each at most once, and only what the point can carry out.
 #include <map>
+#include <optional>
+#include <string>
 
 #include "lang/check/handlers.h"
 #include "lang/check/units.h"
@@ -46,7 +48,26 @@ VerdictTemplate HandlerChecker::verdict(const tree::Verdict& verdict) {
     }
     action(a, result);
   }
+  more_of_none(verdict);
   return result;
+}
+
+// A group that is dropped starts nothing more, and one that is deferred not before `resume`: the engine would not carry out
+// the other half.
+void HandlerChecker::more_of_none(const tree::Verdict& verdict) {
+  using tree::ActionKind;
+  const tree::Action* more = nullptr;
+  const tree::Action* none = nullptr;
+  for (const tree::Action& a : verdict.actions) {
+    if (a.kind == ActionKind::SampleMore || a.kind == ActionKind::CompleteTo) more = &a;
+    if (a.kind == ActionKind::Drop || a.kind == ActionKind::Defer) none = &a;
+  }
+  if (!more || !none) return;
+  const bool dropped = none->kind == ActionKind::Drop;
+  policy_.error("E0305", more->span,
+                dropped ? "a group that is dropped starts nothing more" : "a group that is deferred starts nothing before `resume`",
+                "", dropped ? "keep one of the two" : "leave it out, and say it at `resume`: `on resume of group g { complete to 8 }`",
+                {{none->span, dropped ? "here it is dropped" : "here it is deferred"}});
 }
 
 void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
@@ -72,10 +93,7 @@ void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
       into.amount = amount(action.amount, "M of `complete to M`", groups, Scope::Groups);
       break;
     case ActionKind::Start:
-      // The answer of `size`; the engine reads `amount` and `up_to` there.
-      into.rollouts = RolloutsField::SampleMore;
-      into.amount = amount(action.amount, "N of `start N each`", Counts::OneOrVector, Scope::Prompts);
-      if (action.second != tree::none) into.up_to = amount(action.second, "M of `up to M`", Counts::OneOrVector, Scope::Prompts);
+      start(action, into);
       break;
     case ActionKind::Train:
       train(action, into);
@@ -112,6 +130,25 @@ void HandlerChecker::action(const tree::Action& action, VerdictTemplate& into) {
       replay(action, into);
       break;
   }
+}
+
+// The answer of `size`; the engine reads `amount` and `up_to` there.
+void HandlerChecker::start(const tree::Action& action, VerdictTemplate& into) {
+  into.rollouts = RolloutsField::SampleMore;
+  into.amount = amount(action.amount, "N of `start N each`", Counts::OneOrVector, Scope::Prompts);
+  const std::optional<Cell> first = builder_.value(into.amount);
+  const bool always = closed_ && builder_.handler.rules.empty();  // a rule may well start nothing now and then
+  if (first && first->integer() == 0 && always) {
+    policy_.error("E0306", policy_.tree[action.amount].span, "N of `start N each` is at least 1", "nothing would ever run");
+  }
+  if (action.second == tree::none) return;
+  into.up_to = amount(action.second, "M of `up to M`", Counts::OneOrVector, Scope::Prompts);
+  const std::optional<Cell> most = builder_.value(into.up_to);
+  if (!first || !most || most->integer() >= first->integer()) return;
+  policy_.error("E0216", policy_.tree[action.second].span, "M of `up to M` is less than N of `start N each`",
+                "it counts those that are started first",
+                "write `start " + std::to_string(most->integer()) + " each`, or a larger M",
+                {{policy_.tree[action.amount].span, "so many are started first"}});
 }
 
 NodeId HandlerChecker::amount(tree::ExprId id, std::string_view role, Counts counts, Scope over) {
@@ -173,6 +210,14 @@ void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
     return;
   }
   if (given.base == Base::Int && given.scope == Scope::List && !given.optional) {
+    if (builder_[node].op == Op::ListOf) {
+      for (const NodeId sample : builder_[node].args) {
+        const std::optional<Cell> value = builder_.value(sample);
+        if (!value || value->defined == 0 || value->integer() >= 0) continue;
+        policy_.error("E0216", builder_[sample].span, "a sample of the group is 0 or more", "there is none before the first");
+        return;
+      }
+    }
     into.subset = node;
     return;
   }

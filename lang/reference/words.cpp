@@ -56,7 +56,8 @@ constexpr std::array rows{
             "A bound that the engine keeps in rollouts, tokens, calls or seconds; `, carry over` takes along what an "
             "iteration left."},
     WordRow{Kind::Item, "refill", "refill at most N rounds then train_partial | skip_update | abort",
-            "How often a slot may be filled again, and what then. As an action: a fresh prompt takes the slot."},
+            "How often a slot may be filled in an iteration, the first time included, and what then. As an action: a fresh "
+            "prompt takes the slot."},
     WordRow{Kind::Item, "state", "state NAME: TYPE per group | prompt | category | run = INITIAL",
             "What the policy remembers. Per group it is written by the group's handlers, else at barriers only."},
     WordRow{Kind::Item, "input", "input NAME: TYPE per prompt", "A fact that the host supplies."},

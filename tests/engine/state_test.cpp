@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/keyed_rows.h"
-#include "runtime/math/round.h"
 #include "tests/engine/bench.h"
 
 using namespace allot;
@@ -101,7 +100,7 @@ namespace {
 struct EveryTime {
   struct Value {
     double beta_a = 1, beta_b = 1, real = 0.5;
-    std::int64_t whole = 3;
+    double count = 3;
   };
   std::map<std::string, Value> values;
   void decay() {
@@ -109,7 +108,7 @@ struct EveryTime {
       v.beta_a = 1 + 0.97 * (v.beta_a - 1);
       v.beta_b = 1 + 0.97 * (v.beta_b - 1);
       v.real = 0.5 + 0.5 * (v.real - 0.5);
-      v.whole = static_cast<std::int64_t>(math::round_even(3.0 + 0.8 * (static_cast<double>(v.whole) - 3.0)));
+      v.count = 3.0 + 0.8 * (v.count - 3.0);
     }
   }
 };
@@ -119,7 +118,7 @@ policy three
 hit when reward >= 1
 state belief: beta per prompt = beta(1, 1) decay 0.97
 state level: real per prompt = 0.5 decay 0.5
-state whole: int per prompt = 3 decay 0.8
+state count: real per prompt = 3 decay 0.8
 state kept: real per prompt = 0.0
 on finish of group g { train }
 on update of batch b { for each g in b.ended { remember kept[g.prompt] = 1.0 } }
@@ -142,7 +141,7 @@ TEST_CASE("values that are moved when somebody looks have the bits of values tha
       const std::size_t state = random() % 3;
       if (state == 0) store.write_prompt(key, 0, std::vector{Cell::beta(value.beta_a = number(), value.beta_b = number())});
       if (state == 1) store.write_prompt(key, 1, std::vector{Cell::of(value.real = number())});
-      if (state == 2) store.write_prompt(key, 2, std::vector{Cell::of(value.whole = static_cast<std::int64_t>(random() % 99))});
+      if (state == 2) store.write_prompt(key, 2, std::vector{Cell::of(value.count = static_cast<double>(random() % 99))});
       // A row has all of its states, so the others of a new one are the initial ones from here on.
     }
     store.renew();
@@ -151,7 +150,7 @@ TEST_CASE("values that are moved when somebody looks have the bits of values tha
       const StateCells cells = store.prompt(key);
       CHECK(cells[0].front() == Cell::beta(value.beta_a, value.beta_b));
       CHECK(cells[1].front() == Cell::of(value.real));
-      CHECK(cells[2].front() == Cell::of(value.whole));
+      CHECK(cells[2].front() == Cell::of(value.count));
       std::vector<Cell> read;
       store.read_prompt(key, 2, read);
       CHECK(read == cells[2]);

@@ -75,7 +75,21 @@ TEST_CASE("a point says what can be carried out there") {
        {"on finish of group g { train g.rewards }", {"E0201"}},
        {"on wave of group g { sample 0.5 more }", {"E0201"}},
        {"on wave of group g { sample -1 more }", {"E0306"}},
-       {"on wave of group g { complete to g.turn }", {"E0215"}}});
+       {"on wave of group g { complete to g.turn }", {"E0215"}},
+       {"on wave of group g { drop, sample 2 more }", {"E0305"}},
+       {"on wave of group g { complete to 9, drop, refill }\nrefill at most 2 rounds then abort", {"E0305"}},
+       {"on wave of group g { defer at most 2 iterations, sample 2 more }\non resume of group g { complete to 8 }", {"E0305"}},
+       {"on resume of group g { drop, complete to 9 }", {"E0305"}},
+       {"on result of group g { drop, sample 2 more }", {"E0305"}},
+       {"on wave of group g { stop, drop }", {}},
+       {"on wave of group g { train, sample 2 more }", {}},
+       {"on size of batch b { start 8 each, up to 4 }", {"E0216"}},
+       {"on size of batch b { start 4 each, up to 4 }", {}},
+       {"on size of batch b { start 0 each }", {"E0306"}},
+       {"on size of batch b { when epoch > 3 then start 0 each\n otherwise start 8 each }", {}},
+       {"param n: rollouts = 0\non size of batch b { start n each }", {}},
+       {"on finish of group g { train [0, -1] }", {"E0216"}},
+       {"on finish of group g { train [0, 1] }", {}}});
 }
 
 TEST_CASE("handlers of one point") {
@@ -132,6 +146,10 @@ TEST_CASE("points that answer with no verdict") {
        {"on shape of micro_batch b { set advantages = b.rewards }", {"E0118"}},
        {"on shape of micro_batch b { set advantages = [r.advantage * 2 for r in b.rollouts] }", {}},
        {"on shape of micro_batch b { set weights = [1 for r in b.rollouts] }", {}},
+       {"on shape of micro_batch b { set weights = b.turns }", {"E0215"}},
+       {"on shape of micro_batch b { set weights = b.turns / 1 turn, set baseline = b.tokens }", {"E0215"}},
+       {"on shape of group g { set advantages = [r.tokens * 0.5 for r in g.rollouts] }", {"E0215"}},
+       {"on shape of group g { set advantages = [r.tokens / g.tokens for r in g.rollouts] }", {}},
        {"on replay of batch b { replay up to b.empty by g.age, max_age 4 iterations }", {}},
        {"on replay of batch b { replay up to b.empty by g.age }", {"E0323"}},
        {"on replay of batch b { replay up to b.empty by g.age, max_age 0 iterations }", {"E0306"}},

@@ -215,7 +215,7 @@ on every 256 tokens of rollout r { branch 2 }
 on wave of batch b { sample [if g.hits < 1 then 2 else 0 for g in b.groups] more }
 on wave 2 of batch b { stop }
 on resume of group g by -(g.reward_std ?? 0), g.age { complete to 8 }
-on shape of micro_batch b { set advantages = b.advantages, set weights = b.turns, set baseline = 0.5 }
+on shape of micro_batch b { set advantages = b.advantages, set weights = b.turns / 1 turn, set baseline = 0.5 }
 on replay of batch b { replay up to b.empty by g.age, max_age 4 iterations }
 on epoch of pool p { evict where q.seen until epoch + 1, readmit where q.evicted }
 )");
