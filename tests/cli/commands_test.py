@@ -330,9 +330,15 @@ class Help(unittest.TestCase):
         self.assertEqual(allot("help", "g.nothing").code, 2)
 
     def test_a_reserved_word_names_no_policy(self):
-        answer = allot("new", "when")
-        self.assertEqual(answer.code, 2)
-        self.assertIn("reserved", answer.err)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+        for name in ["when", "policy", "import", "param", "state", "input", "fn", "on", "budget", "migrate"]:
+            for words in [(name,), (f"team.{name}", "--package")]:
+                answer = allot("new", *words, cwd=folder)
+                self.assertEqual(answer.code, 2, words)
+                self.assertIn("reserved", answer.err)
+        self.assertEqual(list(folder.iterdir()), [])
+        self.assertEqual(allot("new", "wave", cwd=folder).code, 0)  # a word of the language that may be a name
+        self.assertEqual(allot("check", "wave.allot", cwd=folder).code, 0)
 
     def test_json_is_said_of_a_policy_with_errors_too(self):
         path = policy_file("policy p\non finish of group g { when g.hit_raet > 1 then drop }\n")
