@@ -38,6 +38,7 @@ std::string show(const Cell& cell, const Type& type) {
 
 std::string show(std::span<const Cell> cells, const Type& type) {
   if (!type.vector()) return cells.empty() ? "undefined" : show(cells.front(), type);
+  if (type.missing && cells.empty()) return "undefined";
   const std::size_t width = type.matrix() && type.columns > 0 ? static_cast<std::size_t>(type.columns) : 0;
   std::string text = width > 0 ? "[[" : "[";
   for (std::size_t i = 0; i < cells.size(); ++i) {

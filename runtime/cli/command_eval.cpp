@@ -7,8 +7,11 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "compiler/executable.h"
+#include "lang/words.h"
 #include "runtime/cli/cell_json.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
@@ -65,17 +68,24 @@ Answer evaluate(const lang::Program& program) {
           type};
 }
 
+// A vector or matrix that is undefined as a whole has no elements.
+bool is_defined(const Answer& answer) {
+  return answer.type.vector() ? !(answer.type.missing && answer.elements.empty()) : answer.value.defined != 0;
+}
+
 // "12 tokens", "0.5", "undefined", "[[1, 2], [3, 4]]".
 std::string with_unit(const Answer& answer) {
   const std::string text =
       answer.type.vector() ? lang::show(answer.elements, answer.type) : lang::show(answer.value, answer.type);
   const std::string unit = lang::to_text(answer.type.unit);
-  return answer.value.defined == 0 || unit.empty() ? text : text + " " + unit;
+  return !is_defined(answer) || unit.empty() ? text : text + " " + unit;
 }
 
 nlohmann::ordered_json to_json(const Answer& answer) {
-  nlohmann::ordered_json value = cell_json(answer.value, answer.type);
-  if (answer.type.vector()) {
+  nlohmann::ordered_json value;  // null
+  if (!answer.type.vector()) {
+    value = cell_json(answer.value, answer.type);
+  } else if (is_defined(answer)) {
     value = nlohmann::ordered_json::array();
     const auto width = static_cast<std::size_t>(answer.type.matrix() ? answer.type.columns : 0);
     for (std::size_t i = 0; i < answer.elements.size(); ++i) {
@@ -85,7 +95,7 @@ nlohmann::ordered_json to_json(const Answer& answer) {
     }
   }
   return {{"value", value},
-          {"defined", answer.value.defined != 0},
+          {"defined", is_defined(answer)},
           {"type", lang::to_text(answer.type)},
           {"unit", lang::to_text(answer.type.unit)}};
 }
@@ -107,17 +117,32 @@ Exit eval(const EvalOptions& options) {
   return Exit::Good;
 }
 
+// An expression may begin with `-`, which looks like an option that there is not: `-(1)`, `-max(1, 2)`.
+void take_expression(EvalOptions& options, const std::vector<std::string>& others) {
+  for (const std::string& word : others) {
+    if (word == "--") continue;
+    const bool option = word.starts_with("--") && word.size() > 2 && lang::is_name_start(word[2]);
+    if (option || !options.expression.empty()) throw CLI::ExtrasError({word});
+    options.expression = word;
+  }
+  if (options.expression.empty()) throw CLI::RequiredError("EXPR");
+}
+
 }  // namespace
 
 void add_eval(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Work out one expression and print its value");
-  command->add_option("EXPR", options->expression, "an expression without facts")->required();
+  command->add_option("EXPR", options->expression, "an expression without facts");
+  command->allow_extras();
   command->add_flag("--json", options->json, "one JSON object: value, defined, type, unit");
   command->footer("examples:\n  allot eval '3 tokens * 4'\n  allot eval 'mean([1, 0, 1, 1])'\n"
                   "  allot eval 'prob_mixed(beta(1, 1), hits: 0, misses: 2, size: 8)'\n"
                   "exit status: 0 a value, 1 errors or a fault, 2 a wrong option");
-  command->callback([options, &exit] { exit = eval(*options); });
+  command->callback([options, command, &exit] {
+    take_expression(*options, command->remaining());
+    exit = eval(*options);
+  });
 }
 
 }  // namespace allot::cli

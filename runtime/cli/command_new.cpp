@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "lang/diagnostics.h"
+#include "lang/parser.h"
+#include "lang/source.h"
 #include "lang/words.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/new_policy.h"
@@ -18,14 +21,24 @@ namespace allot::cli {
 
 namespace {
 
+bool is_word(const std::string& name) {
+  return !name.empty() && lang::is_name_start(name.front()) && std::all_of(name.begin(), name.end(), lang::is_name_char);
+}
+
+// Which words the language keeps for itself, the grammar knows best.
+bool can_be_read(const std::string& text) {
+  lang::Diagnostics diagnostics;
+  return lang::parse(lang::Source("new.allot", text), diagnostics).has_value() && !diagnostics.has_errors();
+}
+
 bool is_policy_name(const std::string& name) {
-  return !name.empty() && lang::is_name_start(name.front()) && std::all_of(name.begin(), name.end(), lang::is_name_char) &&
-         !lang::is_reserved(name);
+  return is_word(name) && !lang::is_reserved(name) && can_be_read(new_policy(name));
 }
 
 // Why it is no name of a policy, or of the last word of a package.
 std::string why_not(const std::string& name, std::string_view form) {
-  return lang::is_reserved(name) ? fmt::format("`{}` is a reserved word of the language; choose another name", name) : std::string(form);
+  return is_word(name) && !is_policy_name(name) ? fmt::format("`{}` is a reserved word of the language; choose another name", name)
+                                                : std::string(form);
 }
 
 // NAME/ with a project file, a policy of the package's last word, and a page about it.

@@ -8,7 +8,6 @@
 #include "lang/format/format.h"
 #include "lang/parser.h"
 #include "lang/words.h"
-#include "runtime/package/library.h"
 
 namespace allot::lsp {
 
@@ -16,18 +15,58 @@ using lang::Span;
 using lang::format::Token;
 using lang::format::TokenKind;
 
-Document::Document(std::string uri, std::string text)
-    : uri_(std::move(uri)), source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
-  const std::string scheme = "file://";
-  const std::string path = uri_.starts_with(scheme) ? uri_.substr(scheme.size()) : uri_;
-  auto whole = std::make_shared<const lang::Source>(path, std::string(source_->text()));
-  program_ = lang::check(whole, diagnostics_, package::environment_library());
+namespace {
+
+constexpr std::string_view scheme = "file://";
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string path_of(const std::string& uri) {
+  if (!uri.starts_with(scheme)) return uri;
+  std::string path;
+  for (std::size_t i = scheme.size(); i < uri.size(); ++i) {
+    const bool escaped = uri[i] == '%' && i + 2 < uri.size() && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
+    if (!escaped) {
+      path += uri[i];
+      continue;
+    }
+    path += static_cast<char>(hex_digit(uri[i + 1]) * 16 + hex_digit(uri[i + 2]));
+    i += 2;
+  }
+  return path;
+}
+
+std::string uri_of(const std::string& path) {
+  std::string uri(scheme);
+  for (const char c : path) {
+    const bool plain = lang::is_name_char(c) || c == '/' || c == '.' || c == '-' || c == '~';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  }
+  return uri;
+}
+
+Document::Document(std::string uri, std::string text, std::shared_ptr<const lang::Library> library, bool open)
+    : uri_(std::move(uri)),
+      path_(path_of(uri_)),
+      library_(std::move(library)),
+      open_(open),
+      source_(std::make_shared<const lang::Source>(uri_, std::move(text))) {
+  auto whole = std::make_shared<const lang::Source>(path_, std::string(source_->text()));
+  program_ = lang::check(whole, diagnostics_, library_);
   diagnostics_.sort();
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
   if (!tree_) return;  // too large, or no text at all: there is nothing to look at
   tokens_ = lang::format::tokens(*source_, true);
   symbols_ = find_symbols(*source_, *tree_, tokens_);
+  foreign_ = find_foreign_names(*tree_, tokens_);
 }
 
 // ---- places
@@ -35,6 +74,11 @@ Document::Document(std::string uri, std::string text)
 Json Document::range(Span span) const {
   const auto json = [](Position position) { return Json{{"line", position.line}, {"character", position.character}}; };
   return {{"start", json(cursor_.at(*source_, span.begin))}, {"end", json(cursor_.at(*source_, span.end))}};
+}
+
+Json Document::range_at(Position position) const {
+  const Token* const token = token_at(offset_of(*source_, position));
+  return token == nullptr ? Json() : range(token->span);
 }
 
 Json Document::location(Span span) const {
@@ -58,6 +102,14 @@ const Token* Document::token_at(std::uint32_t offset, std::size_t* index) const 
 const Symbol* Document::symbol_at(Position position) const {
   const Token* const token = token_at(offset_of(*source_, position));
   return token == nullptr ? nullptr : symbols_.at(token->span.begin);
+}
+
+const ForeignName* Document::foreign_at(Position position) const {
+  const std::uint32_t offset = offset_of(*source_, position);
+  const auto found = std::find_if(foreign_.begin(), foreign_.end(), [&](const ForeignName& each) {
+    return each.span.begin <= offset && offset <= each.span.end;
+  });
+  return found == foreign_.end() ? nullptr : &*found;
 }
 
 // The function of another file that is meant by the last word of `gates.soft`, where the policy checks.
@@ -100,35 +152,6 @@ Json Document::diagnostics() const {
 
 // ---- names
 
-Json Document::definition(Position position) const {
-  if (const lang::tree::FunctionDecl* const imported = imported_at(position)) {
-    const Span name = imported->name.span;
-    const lang::Source& all = *program_->source;
-    std::size_t file = 0;
-    while (file + 1 < all.file_count() && all.file(file + 1).begin <= name.begin) ++file;
-    const lang::Source alone(all.name(name.begin), std::string(all.file_text(file)));
-    PositionCursor elsewhere;
-    const auto json = [&](std::uint32_t offset) {
-      const Position place = elsewhere.at(alone, offset - all.file(file).begin);
-      return Json{{"line", place.line}, {"character", place.character}};
-    };
-    return {{"uri", "file://" + program_->source->name(name.begin)},
-            {"range", {{"start", json(name.begin)}, {"end", json(name.end)}}}};
-  }
-  const Symbol* const symbol = symbol_at(position);
-  return symbol == nullptr ? Json() : location(symbol->declared);
-}
-
-Json Document::references(Position position, bool with_declaration) const {
-  Json list = Json::array();
-  const Symbol* const symbol = symbol_at(position);
-  if (symbol == nullptr) return list;
-  for (const Span use : symbol->uses) {
-    if (with_declaration || use.begin != symbol->declared.begin) list.push_back(location(use));
-  }
-  return list;
-}
-
 Json Document::highlights(Position position) const {
   Json list = Json::array();
   const Symbol* const symbol = symbol_at(position);
@@ -137,31 +160,26 @@ Json Document::highlights(Position position) const {
   return list;
 }
 
-Json Document::rename_range(Position position) const {
-  const Symbol* const symbol = symbol_at(position);
-  const Token* const token = token_at(offset_of(*source_, position));
-  if (symbol == nullptr || token == nullptr) return {};
-  return {{"range", range(token->span)}, {"placeholder", symbol->name}};
-}
-
-Result<Json> Document::rename(Position position, const std::string& to) const {
-  const Symbol* const symbol = symbol_at(position);
-  if (symbol == nullptr) return Error{"there is no name of the policy's own here", ""};
+Result<void> Document::may_become(const Symbol& symbol, const std::string& to) const {
   const bool is_name = !to.empty() && lang::is_name_start(to.front()) &&
                        std::all_of(to.begin(), to.end(), lang::is_name_char) && !lang::is_reserved(to);
   if (!is_name) return Error{fmt::format("'{}' cannot be a name", to), ""};
   for (const Symbol& other : symbols_.all) {
-    const bool meet = other.scope.begin < symbol->scope.end && symbol->scope.begin < other.scope.end;
-    if (&other != symbol && other.name == to && meet) {
+    const bool meet = other.scope.begin < symbol.scope.end && symbol.scope.begin < other.scope.end;
+    if (&other != &symbol && other.name == to && meet) {
       return Error{fmt::format("'{}' is a {} already", to, name(other.kind)), ""};
     }
   }
-  if (symbol->kind == Symbol::Kind::Function && lang::find_builtin(to) >= 0) {
+  if (symbol.kind == Symbol::Kind::Function && lang::find_builtin(to) >= 0) {
     return Error{fmt::format("'{}' is a function of the language", to), ""};
   }
-  Json edits = Json::array();
-  for (const Span use : symbol->uses) edits.push_back({{"range", range(use)}, {"newText", to}});
-  return Json{{"changes", {{uri_, edits}}}};
+  const auto& by_name = symbols_.read_by_name;
+  if (std::find(by_name.begin(), by_name.end(), symbol.declared.begin) != by_name.end()) {
+    return Error{fmt::format("a test reads the `let`s of the handler whose group is '{}' too; rename both by hand",
+                             symbol.name),
+                 ""};
+  }
+  return {};
 }
 
 // ---- the whole text

@@ -1,10 +1,11 @@
 // Hover and completion: what a name means, and which names there are.
 #include <algorithm>
-#include <map>
+#include <initializer_list>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "lang/parser.h"
 #include "lang/reference/reference.h"
 #include "lang/words.h"
 #include "runtime/lsp/document.h"
@@ -79,6 +80,37 @@ Json item(const reference::Entry& entry) {
           {"kind", item_kind(entry.kind)},
           {"detail", entry.signature},
           {"documentation", markdown(entry.doc)}};
+}
+
+Json plain_item(std::string_view label, int kind, std::string detail, std::string doc = {}) {
+  Json made = {{"label", std::string(label)}, {"kind", kind}, {"detail", std::move(detail)}};
+  if (!doc.empty()) made["documentation"] = markdown(std::move(doc));
+  return made;
+}
+
+Json items_of(std::initializer_list<reference::Kind> kinds) {
+  Json list = Json::array();
+  for (const reference::Entry& entry : reference::entries()) {
+    if (std::find(kinds.begin(), kinds.end(), entry.kind) != kinds.end()) list.push_back(item(entry));
+  }
+  return list;
+}
+
+constexpr int keyword = 14, property = 10, function = 3;  // kinds of completion items in the protocol
+
+Json types() {
+  Json list = items_of({reference::Kind::Type, reference::Kind::Unit});
+  list.push_back(plain_item("beta", keyword, "type", "A Beta distribution: what is believed of a probability."));
+  return list;
+}
+
+Json fates() {
+  Json list = Json::array();
+  for (const std::string_view fate : {"trained", "dropped", "deferred", "surplus", "cancelled"}) {
+    list.push_back(plain_item(fate, keyword, "what became of a group"));
+  }
+  for (const std::string_view word : {"undefined", "not"}) list.push_back(plain_item(word, keyword, "word"));
+  return list;
 }
 
 }  // namespace
@@ -175,6 +207,79 @@ Json Document::hover(Position position) const {
   return {{"contents", markdown(std::move(text))}, {"range", range(token->span)}};
 }
 
+Json Document::about_name(const Symbol& symbol) const {
+  return {{"contents", markdown(about(symbol))}};
+}
+
+// What another file has for this one: functions, or what a member of a composition has.
+Json Document::symbols_of_file(const std::string& name, bool functions) const {
+  Json list = Json::array();
+  const auto found = library_->find(name, path_);
+  if (!found) return list;
+  lang::Diagnostics ignored;
+  const auto tree = lang::parse(lang::Source(found->path, found->text), ignored);
+  if (!tree) return list;
+  if (functions) {
+    for (const auto& each : tree->functions) list.push_back(plain_item(each.name.text, function, "function of " + name));
+    return list;
+  }
+  for (const auto& each : tree->params) {
+    list.push_back(plain_item(each.name.text, property, "parameter of " + name, each.doc));
+  }
+  for (const auto& each : tree->states) list.push_back(plain_item(each.name.text, property, "state of " + name));
+  return list;
+}
+
+// Where the words before leave few that can follow, those; else nothing.
+std::optional<Json> Document::narrow_completion(std::size_t before) const {
+  const auto back = [&](std::size_t count) {
+    return count <= before ? tokens_[before - count].text : std::string_view();
+  };
+  const std::string_view last = back(0);
+  if (last == "." && ((back(1) == "budget" && back(2) == ".") || (back(3) == "budget" && back(2) == "."))) {
+    Json list = Json::array();
+    for (const std::string_view each : {"left", "spent", "total"}) {
+      list.push_back(plain_item(each, property, "of the budget"));
+    }
+    if (back(1) != "budget" || !tree_ || tree_->budgets.size() < 2) return list;
+    for (const std::string_view each : {"rollouts", "tokens", "calls", "seconds"}) {
+      list.push_back(plain_item(each, property, "the budget in this unit"));
+    }
+    return list;
+  }
+  if (last == "." && tree_ && back(2) != "." && subject_before(before).empty()) {
+    const std::string imported = file_of_alias(*tree_, back(1));
+    const std::string member = file_of_member(*tree_, back(1));
+    if (imported.empty() && member.empty()) return std::nullopt;
+    Json list = imported.empty() ? Json::array() : symbols_of_file(imported, true);
+    if (member.empty()) return list;
+    for (Json& each : symbols_of_file(member, false)) list.push_back(std::move(each));
+    return list;
+  }
+  if (last == "on" && source_->place(tokens_[before].span.begin).column == 1) {
+    return items_of({reference::Kind::Point});
+  }
+  if (last == "is") {
+    for (std::size_t i = before; i-- > 0 && before - i < 8 && tokens_[i].text != "{" && tokens_[i].text != "}";) {
+      if (tokens_[i].text != "expect") continue;
+      return back(1) == ")" ? items_of({reference::Kind::Action}) : fates();
+    }
+  }
+  return declares_type(before) ? std::optional<Json>(types()) : std::nullopt;
+}
+
+// `param a: `, `fn f(x: `, `-> `: a type follows.
+bool Document::declares_type(std::size_t before) const {
+  if (tokens_[before].text != ":" && tokens_[before].text != "->") return false;
+  for (std::size_t i = before + 1; i-- > 0;) {
+    const std::string_view text = tokens_[i].text;
+    if (text == "=" || text == "{") return false;  // a label of its value
+    if (i > 0 && tokens_[i].lines_before == 0) continue;
+    return text == "param" || text == "state" || text == "input" || text == "fn";
+  }
+  return false;
+}
+
 Json Document::completion(Position position) const {
   const std::uint32_t offset = offset_of(*source_, position);
   // The last token that ends before the word that is being typed.
@@ -188,6 +293,9 @@ Json Document::completion(Position position) const {
   Json list = Json::array();
   if (in_text) return list;
   const bool known = before < tokens_.size();
+  if (known) {
+    if (auto few = narrow_completion(before)) return *std::move(few);
+  }
   if (known && tokens_[before].text == ".") {
     const std::string subject = subject_before(before);
     const std::optional<lang::Point> point = point_at(offset);

@@ -34,6 +34,18 @@ Position position(const Json& params) {
   return {at.at("line").get<int>(), at.at("character").get<int>()};
 }
 
+// The folders that the editor has open.
+std::vector<std::string> roots(const Json& params) {
+  std::vector<std::string> found;
+  const auto folders = params.find("workspaceFolders");
+  if (folders != params.end() && folders->is_array()) {
+    for (const Json& folder : *folders) found.push_back(folder.at("uri").get<std::string>());
+  }
+  const auto root = params.find("rootUri");
+  if (found.empty() && root != params.end() && root->is_string()) found.push_back(root->get<std::string>());
+  return found;
+}
+
 }  // namespace
 
 void Server::send(const Json& message) {
@@ -91,13 +103,13 @@ bool Server::handle(const std::string& text) {
 }
 
 const Document* Server::document(const Json& params) const {
-  const auto found = documents_.find(params.at("textDocument").at("uri").get<std::string>());
-  return found == documents_.end() ? nullptr : &found->second;
+  return workspace_.find(params.at("textDocument").at("uri").get<std::string>());
 }
 
 void Server::request(const Json& id, const std::string& method, const Json& params) {
   if (method == "initialize") {
     initialized_ = true;
+    for (const std::string& root : roots(params)) workspace_.add_root(root);
     return reply(id, capabilities());
   }
   if (!initialized_) return refuse(id, not_initialized, "`initialize` comes first");
@@ -109,29 +121,36 @@ void Server::request(const Json& id, const std::string& method, const Json& para
   if (!method.starts_with("textDocument/")) return refuse(id, method_not_found, "there is no method " + method);
   const Document* const asked = document(params);
   if (asked == nullptr) return refuse(id, invalid_params, "this document is not open");
-  if (method == "textDocument/hover") return reply(id, asked->hover(position(params)));
+  if (method == "textDocument/hover") return reply(id, workspace_.hover(*asked, position(params)));
   if (method == "textDocument/completion") return reply(id, asked->completion(position(params)));
-  if (method == "textDocument/definition") return reply(id, asked->definition(position(params)));
+  if (method == "textDocument/definition") return reply(id, workspace_.definition(*asked, position(params)));
   if (method == "textDocument/documentHighlight") return reply(id, asked->highlights(position(params)));
   if (method == "textDocument/documentSymbol") return reply(id, asked->outline());
   if (method == "textDocument/formatting") return reply(id, asked->formatting());
-  if (method == "textDocument/prepareRename") return reply(id, asked->rename_range(position(params)));
+  if (method == "textDocument/prepareRename") {
+    return reply(id, workspace_.rename_range(*asked, position(params)));
+  }
   if (method == "textDocument/references") {
     const bool with_declaration = params.at("context").value("includeDeclaration", true);
-    return reply(id, asked->references(position(params), with_declaration));
+    return reply(id, workspace_.references(*asked, position(params), with_declaration));
   }
   if (method == "textDocument/rename") {
-    auto edits = asked->rename(position(params), params.at("newName").get<std::string>());
+    auto edits = workspace_.rename(*asked, position(params), params.at("newName").get<std::string>());
     return edits ? reply(id, *std::move(edits)) : refuse(id, request_failed, edits.error().what);
   }
   refuse(id, method_not_found, "there is no method " + method);
 }
 
-void Server::open(const std::string& uri, std::string text) {
-  const auto placed = documents_.insert_or_assign(uri, Document(uri, std::move(text))).first;
+void Server::publish(const std::string& uri, Json diagnostics) {
   send({{"jsonrpc", "2.0"},
         {"method", "textDocument/publishDiagnostics"},
-        {"params", {{"uri", uri}, {"diagnostics", placed->second.diagnostics()}}}});
+        {"params", {{"uri", uri}, {"diagnostics", std::move(diagnostics)}}}});
+}
+
+void Server::open(const std::string& uri, std::string text) {
+  const std::vector<const Document*> others = workspace_.open(uri, std::move(text));
+  publish(uri, workspace_.find(uri)->diagnostics());
+  for (const Document* other : others) publish(other->uri(), other->diagnostics());
 }
 
 void Server::notification(const std::string& method, const Json& params) {
@@ -146,10 +165,9 @@ void Server::notification(const std::string& method, const Json& params) {
     open(params.at("textDocument").at("uri").get<std::string>(), changes.back().at("text").get<std::string>());
   } else if (method == "textDocument/didClose") {
     const auto uri = params.at("textDocument").at("uri").get<std::string>();
-    documents_.erase(uri);
-    send({{"jsonrpc", "2.0"},
-          {"method", "textDocument/publishDiagnostics"},
-          {"params", {{"uri", uri}, {"diagnostics", Json::array()}}}});
+    const std::vector<const Document*> others = workspace_.close(uri);
+    publish(uri, Json::array());
+    for (const Document* other : others) publish(other->uri(), other->diagnostics());
   }
 }
 

@@ -1,12 +1,11 @@
-// The server: messages in, messages out. It keeps the open policies and nothing else; no file is read or written.
+// The server: messages in, messages out. It keeps the open policies and nothing else; no file is written.
 #pragma once
 
 #include <istream>
-#include <map>
 #include <ostream>
 #include <string>
 
-#include "runtime/lsp/document.h"
+#include "runtime/lsp/workspace.h"
 
 namespace allot::lsp {
 
@@ -25,11 +24,12 @@ class Server {
   void refuse(const Json& id, int code, const std::string& words);
   void request(const Json& id, const std::string& method, const Json& params);
   void notification(const std::string& method, const Json& params);
+  void publish(const std::string& uri, Json diagnostics);
   void open(const std::string& uri, std::string text);
   const Document* document(const Json& params) const;
 
   std::ostream& out_;
-  std::map<std::string, Document> documents_;
+  Workspace workspace_;
   bool initialized_ = false;
   bool shut_down_ = false;
 };

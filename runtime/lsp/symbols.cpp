@@ -118,6 +118,21 @@ class Finder {
       if (state) continue;
       Symbol& record = declare(Symbol::Kind::Record, given.name, test.span, line_of(given.name.span));
       if (given.value != tree::none) record.subject = file_[given.value].text;
+      if (record.subject == "group") read_lets(test, given.name);
+    }
+  }
+
+  // Conditions of a test see the lets of the first group handler that has some and calls its group as the test does.
+  void read_lets(const tree::TestDecl& test, const tree::Name& group) {
+    const auto is_let = [](const tree::Statement& each) { return each.kind == tree::StatementKind::Let; };
+    const auto handler = std::find_if(file_.handlers.begin(), file_.handlers.end(), [&](const tree::Handler& each) {
+      return each.variable.text == group.text && each.subject == "group" &&
+             std::any_of(each.statements.begin(), each.statements.end(), is_let);
+    });
+    if (handler == file_.handlers.end()) return;
+    for (const tree::Expect& expect : test.expects) {
+      if (expect.condition == tree::none) continue;
+      readers_.push_back({expect.span, handler->span, handler->variable.span.begin, group.span.begin});
     }
   }
 
@@ -150,13 +165,26 @@ class Finder {
 
   // ---- uses
 
+  std::string_view text(std::size_t i) const { return i < tokens_.size() ? tokens_[i].text : std::string_view(); }
+
+  // After `expect`: a decision (`wave 2 (a) is drop`, `turn(g) because "…"`) or the group of a fate (`a is dropped`);
+  // everything else is a condition.
+  bool is_decision_or_fate(std::size_t i) const {
+    const auto says_what = [&](std::size_t word) { return text(word) != "undefined" && text(word) != "not"; };
+    if (text(i + 1) == "is") return says_what(i + 2);
+    if (i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::Number) ++i;
+    if (text(i + 1) != "(" || text(i + 3) != ")") return false;
+    return text(i + 4) == "because" || (text(i + 4) == "is" && says_what(i + 5));
+  }
+
   bool is_meant_as_name(std::size_t i) const {
     const Token& token = tokens_[i];
     if (token.kind != TokenKind::Word) return false;
     const std::string_view before = i > 0 ? tokens_[i - 1].text : std::string_view();
-    for (const std::string_view word : {".", "on", "of", "per", "report", "expect", "every", "policy"}) {
+    for (const std::string_view word : {".", "on", "of", "per", "report", "every", "policy"}) {
       if (before == word) return false;
     }
+    if (before == "expect" && is_decision_or_fate(i)) return false;
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Number && !lang::unit_named(token.text).empty()) return false;
     const auto after =
         std::partition_point(types_.begin(), types_.end(), [&](Span type) { return type.begin <= token.span.begin; });
@@ -194,14 +222,38 @@ class Finder {
       if (here || best == nullptr || width(symbol.scope) < width(best->scope)) best = &symbol;
       if (here) break;
     }
+    if (best == nullptr && !called && !label) best = let_of_condition(named->second, token.span.begin);
     if (best != nullptr) best->uses.push_back(token.span);
+  }
+
+  Symbol* let_of_condition(const Named& named, std::uint32_t offset) {
+    for (const Reader& reader : readers_) {
+      if (!contains(reader.condition, offset)) continue;
+      for (const std::size_t index : named.all) {
+        Symbol& symbol = found_.all[index];
+        const bool same = symbol.scope.begin == reader.handler.begin && symbol.scope.end == reader.handler.end;
+        if (!same || symbol.kind != Symbol::Kind::Let) continue;
+        found_.read_by_name.insert(found_.read_by_name.end(), {reader.variable, reader.record});
+        return &symbol;
+      }
+    }
+    return nullptr;
   }
 
   const lang::Source& source_;
   const tree::File& file_;
   const std::vector<Token>& tokens_;
   Span whole_;
+  // A condition of a test, the handler whose lets it sees, and where the handler and the test name the group.
+  struct Reader {
+    Span condition;
+    Span handler;
+    std::uint32_t variable = 0;
+    std::uint32_t record = 0;
+  };
+
   std::vector<Span> types_;  // in order, once all are there
+  std::vector<Reader> readers_;
   std::map<std::string, Named, std::less<>> by_name_;
   Symbols found_;
 };

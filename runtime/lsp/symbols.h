@@ -3,7 +3,9 @@
 // Read from tokens and the tree, not from the checked program, so that names are found in a text with mistakes too.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/format/tokens.h"
@@ -27,12 +29,26 @@ std::string_view name(Symbol::Kind kind);
 
 struct Symbols {
   std::vector<Symbol> all;
+  // Where a handler and a test name the group whose lets the test reads: it finds them by that name.
+  std::vector<std::uint32_t> read_by_name;
 
   // The symbol that is meant by the name at this offset, or null.
   const Symbol* at(std::uint32_t offset) const;
   // Those that can be used here.
   std::vector<const Symbol*> visible(std::uint32_t offset) const;
 };
+
+// A name that another file declares: `gates.worth(…)`, `with main.limit`, `main(limit: 0.4)`.
+struct ForeignName {
+  std::string file;   // as it is imported: "team.gates"
+  std::string name;   // in that file; with dots where the file is a composition: "inner.limit"
+  lang::Span span;    // of its last word
+  bool called = false;  // a function; else a parameter or state of a member
+};
+std::vector<ForeignName> find_foreign_names(const lang::tree::File& tree, const std::vector<lang::format::Token>& tokens);
+// The file that a member, or the alias of an import, stands for: "team.gates", or empty.
+std::string file_of_member(const lang::tree::File& tree, std::string_view member);
+std::string file_of_alias(const lang::tree::File& tree, std::string_view alias);
 
 Symbols find_symbols(const lang::Source& source, const lang::tree::File& tree,
                      const std::vector<lang::format::Token>& tokens);

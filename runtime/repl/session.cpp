@@ -139,7 +139,8 @@ std::string with_unit(const Cell& value, const lang::Type& type) {
 
 std::string with_unit(const compiler::Column& value, lang::Type type) {
   if (type.matrix() && type.columns == 0) type.columns = static_cast<std::int16_t>(value.width);
-  const std::string unit = lang::to_text(type.unit);
+  const bool undefined = type.missing && value.size == 0;
+  const std::string unit = undefined ? "" : lang::to_text(type.unit);
   return lang::show(std::span(value.cells, static_cast<std::size_t>(value.size)), type) + (unit.empty() ? "" : " " + unit);
 }
 

@@ -262,6 +262,25 @@ class Eval(unittest.TestCase):
         self.assertEqual(allot("eval", "[[true], [false]]").out, "[[true], [false]]\n")
         self.assertEqual(allot("eval", "[1, 2]").out, "[1, 2]\n")
 
+    def test_a_matrix_that_is_undefined_as_a_whole(self):
+        # Both eigenvalues are 1, so no first one stands apart; the determinants are 0.
+        for expression in ["top_eigenspace([[1, 0], [0, 1]], 1)", "inverse_diagonal([[1, 1], [1, 1]])",
+                           "log_det_shares([[1, 1], [1, 1]])"]:
+            self.assertEqual(allot("eval", expression).out, "undefined\n")
+            told = allot("eval", expression, "--json").json()
+            self.assertEqual((told["value"], told["defined"]), (None, False))
+
+    def test_an_expression_may_begin_with_a_minus(self):
+        for expression, value in [("-(1)", "-1"), ("-max(1, 2)", "-2"), ("-1", "-1"), ("-[1, 2]", "[-1, -2]")]:
+            for words in [(expression,), ("--", expression)]:
+                answer = allot("eval", *words)
+                self.assertEqual((answer.code, answer.out), (0, value + "\n"), words)
+        self.assertEqual(allot("eval", "--json", "-(1)").json()["value"], -1)
+        for words, told in [((), "EXPR is required"), (("1", "--jsn"), "--json"), (("1", "2"), "not expected")]:
+            answer = allot("eval", *words)
+            self.assertEqual(answer.code, 2, words)
+            self.assertIn(told, answer.err)
+
     def test_faults(self):
         self.assertIn("domain", allot("eval", "beta(sum([0.0]), 1)", "--json").json()["fault"])
         for expression, words in [("1 mod 0", "zero"), ("sqrt(0 - 1)", "negative"),
@@ -355,9 +374,15 @@ class Help(unittest.TestCase):
         self.assertEqual(allot("help", "g.nothing").code, 2)
 
     def test_a_reserved_word_names_no_policy(self):
-        answer = allot("new", "when")
-        self.assertEqual(answer.code, 2)
-        self.assertIn("reserved", answer.err)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+        for name in ["when", "policy", "import", "param", "state", "input", "fn", "on", "budget", "migrate"]:
+            for words in [(name,), (f"team.{name}", "--package")]:
+                answer = allot("new", *words, cwd=folder)
+                self.assertEqual(answer.code, 2, words)
+                self.assertIn("reserved", answer.err)
+        self.assertEqual(list(folder.iterdir()), [])
+        self.assertEqual(allot("new", "wave", cwd=folder).code, 0)  # a word of the language that may be a name
+        self.assertEqual(allot("check", "wave.allot", cwd=folder).code, 0)
 
     def test_json_is_said_of_a_policy_with_errors_too(self):
         path = policy_file("policy p\non finish of group g { when g.hit_raet > 1 then drop }\n")

@@ -54,15 +54,24 @@ class Client(BaseLanguageClient):
             self.published.put_nowait(params)
 
 
-class Lsp(unittest.IsolatedAsyncioTestCase):
-    async def asyncSetUp(self):
+def edited(text, edits):
+    """The text after the edits; no character of these texts is beyond the basic plane."""
+    lines = text.splitlines()
+    for edit in sorted(edits, key=lambda e: (e.range.start.line, -e.range.start.character)):
+        row = lines[edit.range.start.line]
+        lines[edit.range.start.line] = (row[: edit.range.start.character] + edit.new_text +
+                                        row[edit.range.end.character:])
+    return "\n".join(lines) + "\n"
+
+
+class Editor(unittest.IsolatedAsyncioTestCase):
+    async def start(self, root=None):
         self.client = Client()
         await self.client.start_io(ALLOT, "lsp")
         answer = await asyncio.wait_for(self.client.initialize_async(types.InitializeParams(
-            capabilities=types.ClientCapabilities(), process_id=None, root_uri=None)), WAIT)
+            capabilities=types.ClientCapabilities(), process_id=None, root_uri=root)), WAIT)
         self.capabilities = answer.capabilities
         self.client.initialized(types.InitializedParams())
-        self.first = await self.open(TEXT)
 
     async def asyncTearDown(self):
         await asyncio.wait_for(self.client.shutdown_async(None), WAIT)
@@ -77,11 +86,17 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
             types.TextDocumentItem(uri=uri, language_id="allot", version=1, text=text)))
         return await self.published()
 
-    async def change(self, text):
+    async def change(self, text, uri=URI):
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(version=2, uri=URI),
+            types.VersionedTextDocumentIdentifier(version=2, uri=uri),
             [types.TextDocumentContentChangeWholeDocument(text)]))
         return await self.published()
+
+
+class Lsp(Editor):
+    async def asyncSetUp(self):
+        await self.start()
+        self.first = await self.open(TEXT)
 
     def at(self, kind, position, **more):
         return kind(text_document=types.TextDocumentIdentifier(URI), position=position, **more)
@@ -152,6 +167,21 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
             self.assertNotIn(elsewhere, labels, head)
             self.assertNotIn("??", labels)
 
+    async def test_completion_where_few_words_can_follow(self):
+        head = "policy p\nbudget 9 tokens per run\n"
+        for line, there, absent in [
+                ("param a: ", {"real", "beta", "tokens"}, "clamp"),
+                ("fn f(x: ", {"real"}, "clamp"),
+                ("on ", {"turn", "finish", "update"}, "clamp"),
+                ("on update of batch b { report left = b.budget.", {"left", "spent", "total"}, "hit_rate"),
+                ('test "t" { expect finish(g) is ', {"drop", "stop", "train"}, "clamp"),
+                ('scenario "s" { iteration { group a: rewards 1 expect a is ', {"trained", "dropped"}, "clamp"),
+                ("param a: real = clamp(x: ", {"clamp"}, "trained")]:
+            await self.change(head + line)
+            labels = await self.labels(types.Position(2, len(line)))
+            self.assertLessEqual(there, set(labels), line)
+            self.assertNotIn(absent, labels, line)
+
     async def test_definition_and_references(self):
         found = await self.client.text_document_definition_async(
             self.at(types.DefinitionParams, place(13, "threshold")))
@@ -186,13 +216,33 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
     async def test_rename(self):
         edits = await self.client.text_document_rename_async(
             self.at(types.RenameParams, place(8, "divergence"), new_name="distance"))
-        lines = TEXT.splitlines()
-        for edit in sorted(edits.changes[URI], key=lambda e: (e.range.start.line, -e.range.start.character)):
-            row = lines[edit.range.start.line]  # no character here is beyond the basic plane
-            lines[edit.range.start.line] = (row[: edit.range.start.character] + edit.new_text +
-                                            row[edit.range.end.character:])
-        self.assertEqual("\n".join(lines) + "\n", TEXT.replace("divergence", "distance"))
-        self.assertEqual(await self.change("\n".join(lines) + "\n"), [])
+        after = edited(TEXT, edits.changes[URI])
+        self.assertEqual(after, TEXT.replace("divergence", "distance"))
+        self.assertEqual(await self.change(after), [])
+
+    async def test_a_let_that_a_test_reads(self):
+        text = ("policy p\nparam limit: real = 0.5 in 0..1\non finish of group g {\n  let w = g.reward_mean ?? 0\n"
+                "  when w < limit then drop\n}\ntest \"t\" {\n  given g = group { rewards: [0.1, 0.1] }\n"
+                "  expect w < limit\n  expect finish(g) is drop\n}\n")
+        await self.change(text)
+        use = place(8, "w <", text)
+        found = await self.client.text_document_definition_async(self.at(types.DefinitionParams, use))
+        self.assertEqual(found.range.start, place(3, "w", text))
+        self.assertIn("let w = g.reward_mean", await self.hover(use))
+        edits = await self.client.text_document_rename_async(
+            self.at(types.RenameParams, place(3, "w", text), new_name="worth"))
+        self.assertEqual(edited(text, edits.changes[URI]),
+                         text.replace("let w", "let worth").replace("when w ", "when worth ")
+                         .replace("expect w ", "expect worth "))
+        # The test finds the lets by the group's name, so that name cannot change in one place alone.
+        for where in [place(2, "g {", text), place(7, "g =", text)]:
+            with self.assertRaisesRegex(Exception, "a test reads"):
+                await self.client.text_document_rename_async(self.at(types.RenameParams, where, new_name="all"))
+
+    async def test_what_check_refuses_is_no_new_name(self):
+        with self.assertRaisesRegex(Exception, "would have a mistake"):
+            await self.client.text_document_rename_async(
+                self.at(types.RenameParams, place(3, "threshold"), new_name="iteration"))
 
     async def test_a_name_that_is_taken_is_refused(self):
         for name in ["size", "when", "2x"]:
@@ -236,6 +286,109 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
             await self.client.text_document_hover_async(types.HoverParams(
                 text_document=types.TextDocumentIdentifier("file:///elsewhere.allot"), position=types.Position(0, 0)))
         self.assertIsNotNone(await self.hover(place(13, "when")))
+
+
+GATES = """policy gates
+# What a reward is worth.
+param limit: real = 0.3 in 0..1
+fn worth(x: real) -> real = x * x
+on finish of group g { when worth(g.reward_mean ?? 0) < limit then drop }
+"""
+USER = """policy user
+import gates as gg
+on finish of group g { when gg.worth(g.reward_mean ?? 0) < 0.1 then drop }
+"""
+TEAM = """policy team = gates(limit: 0.4)
+test "t" {
+  with gates.limit = 0.5
+  given g = group { rewards: [0.5, 0.5] }
+  expect finish(g) is drop
+}
+"""
+
+
+class SeveralFiles(Editor):
+    async def asyncSetUp(self):
+        # A blank in the folder's name: an address has it as %20.
+        self.folder = pathlib.Path(policy_file(GATES)).parent.resolve() / "a b"
+        self.folder.mkdir()
+        self.paths = {}
+        for name, text in [("gates", GATES), ("user", USER), ("team", TEAM)]:
+            self.paths[name] = self.folder / f"{name}.allot"
+            self.paths[name].write_text(text)
+        await self.start(self.folder.as_uri())
+
+    def uri(self, name):
+        return self.paths[name].as_uri()
+
+    def at(self, kind, name, position, **more):
+        return kind(text_document=types.TextDocumentIdentifier(self.uri(name)), position=position, **more)
+
+    async def rename(self, name, position, to):
+        edits = await self.client.text_document_rename_async(self.at(types.RenameParams, name, position, new_name=to))
+        return {uri: list(each) for uri, each in edits.changes.items()}
+
+    async def test_a_function_is_renamed_in_all_files_open_or_not(self):
+        self.assertEqual(await self.open(USER, self.uri("user")), [])
+        changes = await self.rename("user", place(2, "gg.worth", USER, into=4), "value")
+        self.assertEqual(set(changes), {self.uri("gates"), self.uri("user")})
+        self.assertEqual(edited(GATES, changes[self.uri("gates")]), GATES.replace("worth(", "value("))
+        self.assertEqual(edited(USER, changes[self.uri("user")]), USER.replace("gg.worth", "gg.value"))
+
+    async def test_references_over_files(self):
+        await self.open(USER, self.uri("user"))
+        uses = await self.client.text_document_references_async(self.at(
+            types.ReferenceParams, "user", place(2, "gg.worth", USER, into=4),
+            context=types.ReferenceContext(include_declaration=True)))
+        # Where it is declared, where its own file calls it, where the importer does.
+        self.assertEqual([(use.uri, use.range.start.line) for use in uses],
+                         [(self.uri("gates"), 3), (self.uri("gates"), 4), (self.uri("user"), 2)])
+
+    async def test_a_parameter_of_a_member(self):
+        await self.open(TEAM, self.uri("team"))
+        for where in [place(0, "limit", TEAM), place(2, "limit", TEAM)]:
+            found = await self.client.text_document_definition_async(self.at(types.DefinitionParams, "team", where))
+            self.assertEqual((found.uri, found.range.start), (self.uri("gates"), place(2, "limit", GATES)))
+        told = await self.client.text_document_hover_async(
+            self.at(types.HoverParams, "team", place(2, "limit", TEAM)))
+        self.assertIn("param limit: real = 0.3 in 0..1", told.contents.value)
+        changes = await self.rename("team", place(2, "limit", TEAM), "least")
+        self.assertEqual(edited(GATES, changes[self.uri("gates")]), GATES.replace("limit", "least"))
+        self.assertEqual(edited(TEAM, changes[self.uri("team")]), TEAM.replace("limit", "least"))
+
+    async def test_what_lies_outside_is_not_renamed(self):
+        hidden = self.folder / ".kept" / "far.allot"
+        hidden.parent.mkdir()
+        hidden.write_text("policy far\nfn worth(x: real) -> real = x\n")
+        self.paths["user"] = self.folder / ".kept" / "user.allot"
+        text = USER.replace("import gates as gg", "import far as gg")
+        self.assertEqual(await self.open(text, self.uri("user")), [])
+        with self.assertRaisesRegex(Exception, "not part of the workspace"):
+            await self.rename("user", place(2, "gg.worth", text, into=4), "value")
+
+    async def test_an_importer_is_checked_again_as_the_imported_file_changes(self):
+        self.assertEqual(await self.open(USER, self.uri("user")), [])
+        self.assertEqual(await self.open(GATES, self.uri("gates")), [])
+        changed = GATES.replace("worth(", "value(")
+        self.assertEqual(await self.change(changed, self.uri("gates")), [])
+        told = await asyncio.wait_for(self.client.published.get(), WAIT)
+        self.assertEqual(told.uri, self.uri("user"))
+        self.assertEqual([each.range.start.line for each in told.diagnostics], [2])
+        self.assertEqual(await self.change(GATES, self.uri("gates")), [])
+        told = await asyncio.wait_for(self.client.published.get(), WAIT)
+        self.assertEqual((told.uri, list(told.diagnostics)), (self.uri("user"), []))
+
+    async def test_completion_after_an_import_and_a_member(self):
+        for name, text, there, absent in [
+                ("user", "policy user\nimport gates as gg\non finish of group g { when gg.", "worth", "reward_mean"),
+                ("team", 'policy team = gates\ntest "t" {\n  with gates.', "limit", "reward_mean")]:
+            await self.open(text, self.uri(name))
+            last = text.splitlines()[-1]
+            items = await self.client.text_document_completion_async(
+                self.at(types.CompletionParams, name, types.Position(2, len(last))))
+            labels = {item.label for item in items}
+            self.assertIn(there, labels)
+            self.assertNotIn(absent, labels)
 
 
 if __name__ == "__main__":

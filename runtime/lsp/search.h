@@ -1,0 +1,70 @@
+// One question about several files: each is read once, and looked at as it stands in the editor where it is open.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "lang/compose/library.h"
+#include "runtime/lsp/document.h"
+
+namespace allot::lsp {
+
+// The library below, but with these texts, by key.
+class OpenFiles : public lang::Library {
+ public:
+  OpenFiles(std::shared_ptr<const lang::Library> below, std::map<std::string, std::string> texts)
+      : below_(std::move(below)), texts_(std::move(texts)) {}
+
+  Result<lang::FoundFile> find(const std::string& name, const std::string& importing) const override;
+  std::string key(const std::string& path) const override { return below_->key(path); }
+
+ private:
+  std::shared_ptr<const lang::Library> below_;
+  std::map<std::string, std::string> texts_;
+};
+
+// A name where it is declared. The symbol lies in the document.
+struct Meant {
+  std::shared_ptr<const Document> document;
+  const Symbol* symbol = nullptr;
+};
+
+struct Use {
+  std::shared_ptr<const Document> document;
+  lang::Span span;
+};
+
+class Search {
+ public:
+  Search(std::shared_ptr<const lang::Library> library, std::vector<std::filesystem::path> roots,
+         const std::map<std::string, std::shared_ptr<const Document>>& open);
+
+  std::optional<Meant> meant_at(const Document& document, Position position);
+  // In its own file, then in the others.
+  std::vector<Use> uses_of(const Meant& meant);
+  // The open files, and those below the roots (without one, of the file's folder) that hold this word, by key.
+  std::vector<std::shared_ptr<const Document>> files_with(const std::string& word, const Document& around);
+  bool complete() const { return complete_; }  // else there were too many files to look at all
+
+ private:
+  std::optional<Meant> resolve(const Document& document, const ForeignName& foreign);
+  std::shared_ptr<const Document> document_of(const std::string& key, const std::string& text);
+  void collect(const std::filesystem::path& folder, bool below);
+
+  std::shared_ptr<const lang::Library> library_;
+  std::vector<std::filesystem::path> roots_;
+  std::map<std::string, std::shared_ptr<const Document>> known_;  // by key
+  std::vector<std::filesystem::path> files_;                      // on disk
+  bool collected_ = false;
+  bool complete_ = true;
+};
+
+// Names that other files can use.
+bool is_exported(const Symbol& symbol);
+
+}  // namespace allot::lsp

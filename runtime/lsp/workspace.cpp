@@ -1,0 +1,165 @@
+#include "runtime/lsp/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/lsp/search.h"
+#include "runtime/package/library.h"
+
+namespace allot::lsp {
+
+namespace {
+
+std::vector<lang::Diagnostic> errors_of(const Document& document) {
+  std::vector<lang::Diagnostic> errors = document.problems().all();
+  std::erase_if(errors, [](const lang::Diagnostic& each) { return each.severity != lang::Severity::Error; });
+  return errors;
+}
+
+// A mistake of the text after that the text before has not.
+std::optional<std::string> new_mistake(const Document& before, const Document& after) {
+  const std::vector<lang::Diagnostic> old = errors_of(before), now = errors_of(after);
+  if (now.size() <= old.size()) return std::nullopt;
+  for (const lang::Diagnostic& each : now) {
+    const bool was = std::any_of(old.begin(), old.end(), [&](const lang::Diagnostic& other) {
+      return other.code == each.code && other.message == each.message;
+    });
+    if (!was) return each.message;
+  }
+  return now.back().message;
+}
+
+std::string with_names(const Document& document, std::vector<lang::Span> spans, const std::string& to) {
+  std::string text(document.text());
+  std::sort(spans.begin(), spans.end(), [](lang::Span a, lang::Span b) { return a.begin > b.begin; });
+  for (const lang::Span span : spans) text.replace(span.begin, span.end - span.begin, to);
+  return text;
+}
+
+}  // namespace
+
+Workspace::Workspace() : on_disk_(package::environment_library()) {}
+
+std::map<std::string, std::string> Workspace::open_texts() const {
+  std::map<std::string, std::string> texts;
+  for (const auto& [uri, document] : documents_) {
+    texts.insert_or_assign(on_disk_->key(document->path()), std::string(document->text()));
+  }
+  return texts;
+}
+
+std::shared_ptr<const lang::Library> Workspace::library() const {
+  return std::make_shared<const OpenFiles>(on_disk_, open_texts());
+}
+
+const Document* Workspace::find(const std::string& uri) const {
+  const auto found = documents_.find(uri);
+  return found == documents_.end() ? nullptr : found->second.get();
+}
+
+// ---- opening and closing
+
+std::vector<const Document*> Workspace::open(const std::string& uri, std::string text) {
+  std::map<std::string, std::string> texts = open_texts();
+  texts.insert_or_assign(on_disk_->key(path_of(uri)), text);
+  const auto files = std::make_shared<const OpenFiles>(on_disk_, std::move(texts));
+  documents_.insert_or_assign(uri, std::make_shared<const Document>(uri, std::move(text), files, true));
+  return check_others(uri);
+}
+
+std::vector<const Document*> Workspace::close(const std::string& uri) {
+  if (documents_.erase(uri) == 0) return {};
+  return check_others(uri);
+}
+
+std::vector<const Document*> Workspace::check_others(const std::string& uri) {
+  std::vector<const Document*> changed;
+  std::shared_ptr<const lang::Library> files;  // made where somebody needs it
+  for (auto& [other, document] : documents_) {
+    if (other == uri || !document->names_files()) continue;
+    if (!files) files = library();
+    auto again = std::make_shared<const Document>(other, std::string(document->text()), files, true);
+    const bool same = again->diagnostics() == document->diagnostics();
+    document = std::move(again);
+    if (!same) changed.push_back(document.get());
+  }
+  return changed;
+}
+
+// ---- names
+
+Json Workspace::hover(const Document& document, Position position) const {
+  if (Json told = document.hover(position); !told.is_null()) return told;
+  if (document.foreign_at(position) == nullptr) return {};
+  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  return meant ? meant->document->about_name(*meant->symbol) : Json();
+}
+
+Json Workspace::definition(const Document& document, Position position) const {
+  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  return meant ? meant->document->location(meant->symbol->declared) : Json();
+}
+
+Json Workspace::references(const Document& document, Position position, bool with_declaration) const {
+  Json list = Json::array();
+  Search search(library(), roots_, documents_);
+  const auto meant = search.meant_at(document, position);
+  if (!meant) return list;
+  for (const Use& use : search.uses_of(*meant)) {
+    const bool declared = use.document == meant->document && use.span.begin == meant->symbol->declared.begin;
+    if (with_declaration || !declared) list.push_back(use.document->location(use.span));
+  }
+  return list;
+}
+
+Json Workspace::rename_range(const Document& document, Position position) const {
+  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  if (!meant) return {};
+  if (const ForeignName* const foreign = document.foreign_at(position)) {
+    return {{"range", document.range(foreign->span)}, {"placeholder", meant->symbol->name}};
+  }
+  return {{"range", document.range_at(position)}, {"placeholder", meant->symbol->name}};
+}
+
+Result<Json> Workspace::rename(const Document& document, Position position, const std::string& to) const {
+  Search search(library(), roots_, documents_);
+  const auto meant = search.meant_at(document, position);
+  if (!meant) return Error{"there is no name of the policy's own here", ""};
+  const std::string& name = meant->symbol->name;
+  if (auto may = meant->document->may_become(*meant->symbol, to); !may) return may.error();
+
+  std::vector<std::shared_ptr<const Document>> files{meant->document};
+  if (is_exported(*meant->symbol)) {
+    files = search.files_with(name, *meant->document);
+    if (!search.complete()) {
+      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller folder", name), ""};
+    }
+    if (std::find(files.begin(), files.end(), meant->document) == files.end()) {
+      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name, meant->document->path()), ""};
+    }
+  }
+  std::map<std::shared_ptr<const Document>, std::vector<lang::Span>> places;
+  for (const Use& use : search.uses_of(*meant)) places[use.document].push_back(use.span);
+
+  // Whether all still check is asked before anything is changed.
+  std::map<std::string, std::string> texts = open_texts();
+  for (const auto& [file, spans] : places) {
+    texts.insert_or_assign(on_disk_->key(file->path()), with_names(*file, spans, to));
+  }
+  const auto renamed = std::make_shared<const OpenFiles>(on_disk_, texts);
+  for (const auto& file : files) {
+    const auto changed = texts.find(on_disk_->key(file->path()));
+    const std::string text = changed == texts.end() ? std::string(file->text()) : changed->second;
+    if (const auto mistake = new_mistake(*file, Document(file->uri(), text, renamed))) {
+      return Error{fmt::format("with '{}' {} would have a mistake: {}", to, file->path(), *mistake), ""};
+    }
+  }
+  Json changes = Json::object();
+  for (const auto& [file, spans] : places) {
+    for (const lang::Span span : spans) changes[file->uri()].push_back({{"range", file->range(span)}, {"newText", to}});
+  }
+  return Json{{"changes", std::move(changes)}};
+}
+
+}  // namespace allot::lsp
