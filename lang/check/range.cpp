@@ -52,6 +52,13 @@ Interval Ranges::of(NodeId id) {
 
 Interval Ranges::fact(const Node& node) const {
   const Fact fact = key_of(builder_, node).fact;
+  if (fact == Fact::Draw) return {0, 1};
+  const Handler& handler = builder_.handler;
+  const bool numbered = handler.point == Point::Turn && handler.number && handler.number->kind == ReadArgument::Kind::Integer;
+  if (fact == Fact::Turn && node.op == Op::Read && numbered) {
+    const auto turn = static_cast<double>(handler.number->integer);
+    return {turn, turn};
+  }
   const bool never_negative = node.type.base == Base::Int || fact == Fact::RewardVariance || fact == Fact::RewardStd ||
                               fact == Fact::PairwiseMean || fact == Fact::PairwiseMin || fact == Fact::PairwiseMax ||
                               fact == Fact::ActionEntropy || fact == Fact::Entropy;

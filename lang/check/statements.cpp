@@ -19,12 +19,16 @@ Where where_of(const PointRow& point) {
 
 }  // namespace
 
-HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point)
+HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point,
+                               std::optional<ReadArgument> number)
     : policy_(policy),
       tree_(handler),
       point_(point),
       builder_(policy),
-      expressions_(policy, builder_, where_of(point)) {}
+      expressions_(policy, builder_, where_of(point)) {
+  builder_.handler.point = point.point;
+  builder_.handler.number = std::move(number);
+}
 
 Handler HandlerChecker::check() {
   policy_.names.enter(false);
@@ -49,7 +53,6 @@ Handler HandlerChecker::check() {
   }
   policy_.names.leave();
   Handler result = std::move(builder_.handler);
-  result.point = point_.point;
   result.subject = where_of(point_).subject;
   result.every = tree_.every;
   result.ahead_runs = tree_.ahead_runs;
