@@ -51,6 +51,7 @@ class HandlerChecker {
 
   void remember(const tree::Statement& statement, std::vector<Effect>& effects);
   bool may_remember(const tree::Statement& statement, const State& state, const Binding& binding);
+  void written_twice(const Effect& effect, const std::vector<Effect>& before, const std::string& what);
   void report(const tree::Statement& statement, std::vector<Effect>& effects);
   void warn(const tree::Statement& statement, std::vector<Effect>& effects);
   void for_each(const tree::Statement& statement, std::vector<Effect>& effects, int depth);

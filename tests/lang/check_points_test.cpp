@@ -203,6 +203,15 @@ TEST_CASE("rules are reached") {
        {"on finish of group g { when (g.reward_mean ?? 0) > 0.5 then train }", {}}});
 }
 
+TEST_CASE("what is written twice in one place is lost the first time") {
+  const std::string group = "state a: int per group = 0\nstate b: int per prompt = 0\n";
+  run({{group + "on finish of group g { remember a = 1\n remember a = a + 1 }", {"W0508"}},
+       {"on finish of group g { report z = g.ended\n report z = g.alive }", {"W0508"}},
+       {"on finish of group g { report z = g.ended\n report z = g.reward_mean }", {}},  // where it is undefined the first stays
+       {group + "on update of batch b { for each g in b.ended { remember b[g.prompt] = 1\n remember b[g.prompt] = 2 } }",
+        {"W0508"}}});
+}
+
 TEST_CASE("refills end") {
   run({{"on finish of group g { when g.flat then drop, refill }", {"E0402"}},
        {"refill at most 3 rounds then abort\non finish of group g { when g.flat then drop, refill }", {}},
