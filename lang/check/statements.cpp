@@ -28,6 +28,7 @@ HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, con
       expressions_(policy, builder_, where_of(point)) {
   builder_.handler.point = point.point;
   builder_.handler.number = std::move(number);
+  builder_.handler.ahead_runs = handler.ahead_runs;
 }
 
 Handler HandlerChecker::check() {
@@ -55,7 +56,6 @@ Handler HandlerChecker::check() {
   Handler result = std::move(builder_.handler);
   result.subject = where_of(point_).subject;
   result.every = tree_.every;
-  result.ahead_runs = tree_.ahead_runs;
   // With `by KEYS`, up to the block: spans of expressions leave out brackets that close after them.
   Span head = tree_.point_span;
   if (!tree_.keys.empty()) head.end = static_cast<std::uint32_t>(policy_.source.text().find('{', head.end));

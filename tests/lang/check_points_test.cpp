@@ -192,6 +192,7 @@ TEST_CASE("rules are reached") {
        {"on finish of group g { when draw(\"b\") < 0.5 then drop }", {}},
        {"on turn 3 of group g { when g.turn != 3 then stop }", {"W0502"}},
        {"on turn 3 of group g { when g.turn > 3 then stop }", {"W0502"}},
+       {"on turn 3 of group g, ahead: run { when g.turn > 3 then stop }", {}},  // when the last one behind has ended
        {"on every turn of group g { when g.turn > 3 then stop }", {}},
        {"param at: turns = 3\non turn at of group g { when g.turn > 3 then stop }", {}},
        {"on finish of group g { when g.flat and not g.flat then drop }", {"W0502"}},
