@@ -230,7 +230,8 @@ constexpr std::array table{
          "policy p\non score of rollout r { set reward = r.reward - 0.1 }\n"},
     Code{"E0325", "a loss that training cannot follow",
          "A loss is trained on by its slope in `t.logprob`. Sums, products, quotients, min, max, clamp, abs, exp, log, sqrt, "
-         "pow, tanh and `if` have one. What training is not to follow stands in `detach(…)`.",
+         "pow, tanh and `if` have one; the sum or an element of a list has none: write its terms out. What training is not to "
+         "follow stands in `detach(…)`.",
          "policy p\non loss of token t { set loss = any_prob(exp(t.logprob), 4) }\n",
          "policy p\non loss of token t { set loss = -t.advantage * exp(t.logprob - t.old_logprob) }\n"},
     Code{"E0326", "a loss has no effects",
@@ -340,6 +341,11 @@ constexpr std::array table{
          "refills. With 1 no `refill` is ever carried out.",
          "policy p\nrefill at most 1 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n",
          "policy p\nrefill at most 2 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n"},
+    Code{"W0508", "written twice",
+         "Effects run in order. Where one handler remembers or reports the same thing twice, the second wins, and the first is "
+         "lost.",
+         "policy p\non finish of group g {\n  report left = g.alive\n  report left = g.ended\n}\n",
+         "policy p\non finish of group g {\n  report left = g.alive\n  report done = g.ended\n}\n"},
 };
 
 }  // namespace

@@ -99,7 +99,30 @@ std::string singular(const Unit& unit) {
   return plural.find(' ') == std::string::npos && plural.ends_with('s') ? plural.substr(0, plural.size() - 1) : "";
 }
 
+// ` * 1 token / 1 rollout`, which gives a plain number that unit.
+std::string ones(const Unit& unit) {
+  std::string text;
+  for (const int side : {1, -1}) {
+    for (int i = 0; i < base_unit_count; ++i) {
+      const std::string_view plural = lang::name(static_cast<BaseUnit>(i));
+      const int times = side * unit.exponents[static_cast<std::size_t>(i)];
+      for (int k = 0; k < times; ++k) {
+        text += (side > 0 ? " * 1 " : " / 1 ") + std::string(plural.substr(0, plural.size() - 1));
+      }
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+// `x ?? 0 / y` is read as `x ?? (0 / y)`, and mostly not meant so.
+std::string Expressions::brackets_for(std::string_view words, tree::ExprId left, tree::ExprId right) const {
+  const tree::Expr& e = expr(right);
+  if (words != "stand around `??`" || e.kind != tree::ExprKind::Binary || !bare(e.args[0])) return {};
+  const Span rest{expr(e.args[0]).span.end, e.span.end};
+  return "`??` comes last: write `(" + policy_.text(left) + " ?? " + policy_.text(e.args[0]) + ")" + policy_.text(rest) + "`";
+}
 
 // A fact met a name or a number of another unit: the fact of the same subject that counts what the other one does.
 std::string Expressions::another_fact(std::string_view code, tree::ExprId left, tree::ExprId right, const Type& a,
@@ -157,9 +180,15 @@ void Expressions::units_clash(std::string_view code, std::string_view words, con
     const Binding* const parameter = expr(id).kind == tree::ExprKind::Name ? policy_.names.find(expr(id).text) : nullptr;
     if (!parameter || parameter->kind != "parameter") return;
     const std::string name = expr(id).text;
-    help += std::string(help.empty() ? "" : ", or ") + "give `" + name + "` in " + to_text(defined(wanted)) + ": `param " +
-            name + ": " + to_text(defined(wanted)) + " = …`";
+    help += help.empty() ? "" : ", or ";
+    if (!wanted.unit.plain() && singular(wanted.unit).empty()) {  // no declaration can say it
+      help += "give `" + name + "` the unit where it stands: `" + name + ones(wanted.unit) + "`";
+      return;
+    }
+    const std::string declared = wanted.unit.plain() ? to_text(defined(wanted)) : to_text(wanted.unit);
+    help += "give `" + name + "` in " + declared + ": `param " + name + ": " + declared + " = …`";
   };
+  if (help.empty()) help = brackets_for(words, left, right);
   declare(right, a);
   if (help.empty()) declare(left, b);
   if (help.empty()) help = one_for_each(left, right, a, b);

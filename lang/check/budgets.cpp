@@ -27,7 +27,11 @@ void declare_budgets(Policy& policy) {
     }
     if (!unit || (*unit != BaseUnit::Rollouts && *unit != BaseUnit::Tokens && *unit != BaseUnit::Calls &&
                   *unit != BaseUnit::Seconds)) {
-      policy.error("E0403", amount.span, "a budget is a number of rollouts, tokens, calls or seconds", "",
+      const bool broken = amount.kind == tree::ExprKind::Real && unit_named(amount.unit);
+      policy.error("E0403", amount.span,
+                   broken ? "a budget is a whole number of " + amount.unit
+                          : "a budget is a number of rollouts, tokens, calls or seconds",
+                   "",
                    "for example `budget 400_000_000 tokens per run`, or a parameter of that unit");
       continue;
     }

@@ -95,6 +95,7 @@ class Expressions {
                    tree::ExprId right);
   std::string another_fact(std::string_view code, tree::ExprId left, tree::ExprId right, const Type& a, const Type& b);
   std::string one_for_each(tree::ExprId left, tree::ExprId right, const Type& a, const Type& b) const;
+  std::string brackets_for(std::string_view words, tree::ExprId left, tree::ExprId right) const;
   bool bare(tree::ExprId id) const;
   NodeId to_real(NodeId id);
 

@@ -146,8 +146,7 @@ void check_handlers(Policy& policy) {
       place.number = number_of(policy, handler, row->point);
       if (!place.number) continue;
     }
-    Handler checked = HandlerChecker(policy, handler, *row).check();
-    checked.number = place.number;
+    Handler checked = HandlerChecker(policy, handler, *row, place.number).check();
     const auto twin =
         std::find_if(known.begin(), known.end(), [&](const auto& other) { return same_place(other.first, place); });
     if (twin != known.end()) {

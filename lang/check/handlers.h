@@ -1,6 +1,7 @@
 // Handlers: which point, then statement by statement to rules and effects.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ void check_handlers(Policy& policy);
 // One handler of a point that this version runs.
 class HandlerChecker {
  public:
-  HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point);
-  Handler check();  // the number is set by the caller
+  // `number`: N of `turn N` and its like.
+  HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point, std::optional<ReadArgument> number);
+  Handler check();
 
  private:
   void statement(const tree::Statement& statement, std::vector<Effect>& effects, std::vector<std::int32_t>* owned,
@@ -49,6 +51,7 @@ class HandlerChecker {
 
   void remember(const tree::Statement& statement, std::vector<Effect>& effects);
   bool may_remember(const tree::Statement& statement, const State& state, const Binding& binding);
+  void written_twice(const Effect& effect, const std::vector<Effect>& before, const std::string& what);
   void report(const tree::Statement& statement, std::vector<Effect>& effects);
   void warn(const tree::Statement& statement, std::vector<Effect>& effects);
   void for_each(const tree::Statement& statement, std::vector<Effect>& effects, int depth);

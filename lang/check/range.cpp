@@ -52,6 +52,16 @@ Interval Ranges::of(NodeId id) {
 
 Interval Ranges::fact(const Node& node) const {
   const Fact fact = key_of(builder_, node).fact;
+  if (fact == Fact::Draw) return {0, 1};
+  if (fact == Fact::Turn && node.op == Op::Read) {
+    const Handler& handler = builder_.handler;
+    const std::optional<ReadArgument>& at = handler.number;
+    // Nobody is beyond the turn at which those that are ahead are held.
+    const bool held = handler.point == Point::Turn && !handler.ahead_runs;
+    if (held && at && at->kind == ReadArgument::Kind::Integer) {
+      return {static_cast<double>(at->integer), static_cast<double>(at->integer)};
+    }
+  }
   const bool never_negative = node.type.base == Base::Int || fact == Fact::RewardVariance || fact == Fact::RewardStd ||
                               fact == Fact::PairwiseMean || fact == Fact::PairwiseMin || fact == Fact::PairwiseMax ||
                               fact == Fact::ActionEntropy || fact == Fact::Entropy;

@@ -56,11 +56,12 @@ bool Expressions::refuse_fact(const FactRow& row, tree::ExprId id) {
     while (root->kind == tree::ExprKind::Field) root = &expr(root->args[0]);
     const Binding* const owner = policy_.names.find(root->text);
     const std::string handler = std::to_string(owner ? owner->id : -1);
-    if (!policy_.first_time("E0301", std::string(row.name) + " " + handler)) return true;
+    const std::string said = row.name.empty() ? policy_.text(span) : std::string(row.name);  // `draw("a")` has no name
+    if (!policy_.first_time("E0301", said + " " + handler)) return true;
     const std::string point = quoted(lang::name(where_.point));
     const bool shape = known_at(row, Point::Shape) && !known_at(row, Point::Finish);
     const bool empty = row.fact == Fact::EmptySlots;
-    policy_.error("E0301", span, quoted(row.name) + " is not known at " + point,
+    policy_.error("E0301", span, quoted(said) + " is not known at " + point,
                   shape
                       ? (row.fact == Fact::Embeddings ? "embeddings" : "advantages") + std::string(" exist at `shape`")
                   : empty                       ? "slots are counted as empty at `replay`"

@@ -19,12 +19,17 @@ Where where_of(const PointRow& point) {
 
 }  // namespace
 
-HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point)
+HandlerChecker::HandlerChecker(Policy& policy, const tree::Handler& handler, const PointRow& point,
+                               std::optional<ReadArgument> number)
     : policy_(policy),
       tree_(handler),
       point_(point),
       builder_(policy),
-      expressions_(policy, builder_, where_of(point)) {}
+      expressions_(policy, builder_, where_of(point)) {
+  builder_.handler.point = point.point;
+  builder_.handler.number = std::move(number);
+  builder_.handler.ahead_runs = handler.ahead_runs;
+}
 
 Handler HandlerChecker::check() {
   policy_.names.enter(false);
@@ -49,10 +54,8 @@ Handler HandlerChecker::check() {
   }
   policy_.names.leave();
   Handler result = std::move(builder_.handler);
-  result.point = point_.point;
   result.subject = where_of(point_).subject;
   result.every = tree_.every;
-  result.ahead_runs = tree_.ahead_runs;
   // With `by KEYS`, up to the block: spans of expressions leave out brackets that close after them.
   Span head = tree_.point_span;
   if (!tree_.keys.empty()) head.end = static_cast<std::uint32_t>(policy_.source.text().find('{', head.end));
@@ -226,7 +229,22 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
   }
   effect.value = expressions_.check_as(s.value, state.type, "state " + quoted(state.name));
   if (state.low) effect.value = expressions_.refine(effect.value, s.value, *state.low, *state.high, "state " + quoted(state.name));
-  if (effect.value != poison) effects.push_back(std::move(effect));
+  if (effect.value == poison) return;
+  // At a barrier the second sees what the first wrote.
+  const bool seen = barrier(point_.point) && policy_.text(s.value).find(state.name) != std::string::npos;
+  if (!seen) written_twice(effect, effects, quoted(policy_.text(s.target)));
+  effects.push_back(std::move(effect));
+}
+
+// Effects run in order, and nothing stands between two of one block: the second wins.
+void HandlerChecker::written_twice(const Effect& effect, const std::vector<Effect>& before, const std::string& what) {
+  const auto key = [&](const Effect& e) { return e.key < 0 ? std::string() : policy_.text(builder_[e.key].span); };
+  const auto first = std::find_if(before.begin(), before.end(), [&](const Effect& e) {
+    return e.kind == effect.kind && e.index == effect.index && key(e) == key(effect);
+  });
+  if (first == before.end()) return;
+  policy_.warning("W0508", first->span, what + " is written twice, and this is lost", "", "keep one of the two",
+                  {{effect.span, "it is written again here"}});
 }
 
 void HandlerChecker::report(const tree::Statement& s, std::vector<Effect>& effects) {
@@ -247,6 +265,7 @@ void HandlerChecker::report(const tree::Statement& s, std::vector<Effect>& effec
   effect.index = static_cast<std::int32_t>(it - names.begin());
   effect.value = value;
   effect.span = s.span;
+  if (!type.optional) written_twice(effect, effects, quoted(s.name.text));  // an undefined one is not written
   effects.push_back(std::move(effect));
 }
 

@@ -179,6 +179,12 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
       if (state.name == given.name.text) check_state(policy, state, given.value);
     }
     if (std::find(states.begin(), states.end(), given.name.text) != states.end()) continue;
+    const auto& params = policy.tree.params;
+    if (std::any_of(params.begin(), params.end(), [&](const auto& param) { return param.name.text == given.name.text; })) {
+      policy.error("E0320", given.name.span, quoted(given.name.text) + " is a parameter, and those are set", "",
+                   "write `with " + given.name.text + " = " + policy.text(given.value) + "`");
+      continue;
+    }
     const std::string near = near_help(given.name.text, states);
     policy.error("E0320", given.name.span, quoted(given.name.text) + " is no state, and what is given no record", "",
                  near.empty() ? "write `given g = group { … }`, `batch { … }`, `pool { … }`, `rollout { … }`, `micro_batch { … "

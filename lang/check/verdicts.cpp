@@ -65,8 +65,11 @@ void HandlerChecker::more_of_none(const tree::Verdict& verdict) {
   if (!more || !none) return;
   const bool dropped = none->kind == ActionKind::Drop;
   policy_.error("E0305", more->span,
-                dropped ? "a group that is dropped starts nothing more" : "a group that is deferred starts nothing before `resume`",
-                "", dropped ? "keep one of the two" : "leave it out, and say it at `resume`: `on resume of group g { complete to 8 }`",
+                dropped ? "a group that is dropped starts nothing more"
+                        : "a group that is deferred starts nothing before `resume`",
+                "",
+                dropped ? "keep one of the two"
+                        : "leave it out, and say it at `resume`: `on resume of group g { complete to 8 }`",
                 {{none->span, dropped ? "here it is dropped" : "here it is deferred"}});
 }
 

@@ -14,13 +14,12 @@ bool comparison(Op op) {
   return op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
 }
 
-// Both are the same fact, name or number, whatever it is.
+// Both are written alike, and so have the same value, whatever it is.
 bool alike(const Builder& builder, NodeId a, NodeId b) {
   const Node& x = builder[a];
   const Node& y = builder[b];
-  if (x.op == Op::Read || x.op == Op::Let) return y.op == x.op && y.index == x.index;
-  const bool passes = x.op == Op::Assume || x.op == Op::Coalesce || x.op == Op::ToReal;
-  if (!passes || y.op != x.op) return false;
+  if (x.op != y.op || x.index != y.index || x.loop >= 0 || y.loop >= 0) return false;
+  if (x.op == Op::Constant && (x.cell.defined == 0 || x.type.base == Base::String || !(x.cell == y.cell))) return false;
   return std::equal(x.args.begin(), x.args.end(), y.args.begin(), y.args.end(),
                     [&](NodeId left, NodeId right) { return alike(builder, left, right); });
 }
@@ -38,6 +37,10 @@ std::optional<bool> settled(const Builder& builder, Ranges& ranges, NodeId id) {
     const std::optional<bool> a = settled(builder, ranges, node.args[0]);
     const std::optional<bool> b = settled(builder, ranges, node.args[1]);
     if ((a && *a == wins) || (b && *b == wins)) return wins;
+    const auto denies = [&](NodeId x, NodeId y) {
+      return builder[x].op == Op::Not && alike(builder, builder[x].args[0], y);
+    };
+    if (denies(node.args[0], node.args[1]) || denies(node.args[1], node.args[0])) return wins;
     return a && b ? std::optional(!wins) : std::nullopt;
   }
   const bool equality = node.op == Op::Equal || node.op == Op::NotEqual;
@@ -45,9 +48,14 @@ std::optional<bool> settled(const Builder& builder, Ranges& ranges, NodeId id) {
   if (alike(builder, node.args[0], node.args[1])) {
     return node.op == Op::LessEqual || node.op == Op::GreaterEqual || node.op == Op::Equal;
   }
-  if (equality) return std::nullopt;
   Interval a = ranges.of(node.args[0]);
   Interval b = ranges.of(node.args[1]);
+  if (equality) {  // of whole numbers, whose bounds are exact
+    if (builder.type(node.args[0]).base != Base::Int) return std::nullopt;
+    if (a.high < b.low || b.high < a.low) return node.op == Op::NotEqual;
+    if (a.low == a.high && b.low == b.high && a.low == b.low) return node.op == Op::Equal;
+    return std::nullopt;
+  }
   if (node.op == Op::Greater || node.op == Op::GreaterEqual) std::swap(a, b);
   const bool strict = node.op == Op::Less || node.op == Op::Greater;
   if (strict ? a.high < b.low : a.high <= b.low) return true;

@@ -38,7 +38,7 @@ constexpr std::array rows{
             "of this name gives."},
     // ---- reductions
     WordRow{Kind::Reduction, "sum", "sum(v)", "The sum of the defined elements in order; 0 of none."},
-    WordRow{Kind::Reduction, "count", "count(v)", "How many elements of a vector of bools are true; 0 of none."},
+    WordRow{Kind::Reduction, "count", "count(v)", "How many elements are true, or where they are no bools, defined; 0 of none."},
     WordRow{Kind::Reduction, "mean", "mean(v)", "The mean of the defined elements; undefined of none."},
     WordRow{Kind::Reduction, "any", "any(v)", "Whether an element is true; false of none."},
     WordRow{Kind::Reduction, "all", "all(v)", "Whether every element is true; true of none."},

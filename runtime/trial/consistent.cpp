@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ class Consistency {
     if (auto fits = adds_up(Fact::Alive, Fact::Ended, Fact::Started); !fits) return fits;
     if (auto fits = at_most(Fact::RewardMin, Fact::RewardMean); !fits) return fits;
     if (auto fits = at_most(Fact::RewardMean, Fact::RewardMax); !fits) return fits;
-    return check_rate();
+    if (auto fits = check_rate(); !fits) return fits;
+    return check_rollouts(parts);
   }
 
  private:
@@ -106,6 +108,22 @@ class Consistency {
     const auto rate = value(Fact::HitRate), hits = value(Fact::Hits), scored = value(Fact::Scored);
     if (!rate || !hits || !scored || *scored == 0 || near(*rate, *hits / *scored)) return {};
     return Error{fmt::format("`hit_rate` is {}, with {} hits of {} scored.", *rate, *hits, *scored), "leave it out: it follows"};
+  }
+
+  // Lists, or `started`, say how many rollouts there are; one that is scored has ended.
+  Result<void> check_rollouts(std::span<const Fact> parts) const {
+    const auto rollouts = static_cast<double>(record_.group->log.rollouts.size());
+    if (rollouts == 0) return {};
+    for (const Fact part : parts) {
+      const auto count = value(part);
+      if (!given(part) || !count || *count <= rollouts) continue;
+      return Error{fmt::format("{} is {}, and the lists are of {} rollouts.", name(part), *count, rollouts),
+                   "there is no such group"};
+    }
+    const auto alive = value(Fact::Alive), scored = value(Fact::Scored);
+    if (!given(Fact::Alive) || !alive || !scored || *alive + *scored <= rollouts) return {};
+    return Error{fmt::format("{} is {} and {} {}, of {} rollouts.", name(Fact::Alive), *alive, name(Fact::Scored), *scored, rollouts),
+                 "there is no such group: a rollout that is scored has ended"};
   }
 
   const Record& record_;

@@ -187,10 +187,30 @@ TEST_CASE("rules are reached") {
        {"on finish of group g { when (g.reward_std ?? 0) < 0 then drop }", {"W0502"}},
        {"on finish of group g { when g.scored >= 0 then drop }", {"W0502"}},
        {"param t: real = 0.5 in 0..1\non finish of group g { when t > 2 then drop }", {"W0502"}},
+       {"on finish of group g { when draw(\"b\") > 1 then drop }", {"W0502"}},
+       {"on finish of group g { when draw(\"b\") >= 0 then drop }", {"W0502"}},
+       {"on finish of group g { when draw(\"b\") < 0.5 then drop }", {}},
+       {"on turn 3 of group g { when g.turn != 3 then stop }", {"W0502"}},
+       {"on turn 3 of group g { when g.turn > 3 then stop }", {"W0502"}},
+       {"on turn 3 of group g, ahead: run { when g.turn > 3 then stop }", {}},  // when the last one behind has ended
+       {"on every turn of group g { when g.turn > 3 then stop }", {}},
+       {"param at: turns = 3\non turn at of group g { when g.turn > 3 then stop }", {}},
+       {"on finish of group g { when g.flat and not g.flat then drop }", {"W0502"}},
+       {"on finish of group g { when g.scored > 3 or not (g.scored > 3) then drop }", {"W0502"}},
+       {"on finish of group g { when g.scored > 3 and not (g.scored > 4) then drop }", {}},
        {"on finish of group g { when 0 < (g.reward_mean ?? 0) < 1 then train }", {"W0504"}},
        {"on finish of group g { when mean(g.rewards) is not undefined and g.flat then drop }", {}},
        {"on finish of group g { let m = g.reward_mean ?? 0\n when m > 0.1 and m < 0.9 then train }", {"W0504"}},
        {"on finish of group g { when (g.reward_mean ?? 0) > 0.5 then train }", {}}});
+}
+
+TEST_CASE("what is written twice in one place is lost the first time") {
+  const std::string group = "state a: int per group = 0\nstate b: int per prompt = 0\n";
+  run({{group + "on finish of group g { remember a = 1\n remember a = a + 1 }", {"W0508"}},
+       {"on finish of group g { report z = g.ended\n report z = g.alive }", {"W0508"}},
+       {"on finish of group g { report z = g.ended\n report z = g.reward_mean }", {}},  // where it is undefined the first stays
+       {group + "on update of batch b { for each g in b.ended { remember b[g.prompt] = 1\n remember b[g.prompt] = 2 } }",
+        {"W0508"}}});
 }
 
 TEST_CASE("refills end") {

@@ -60,11 +60,23 @@ TEST_CASE("counts fit together") {
       {"started: 4, alive: 1, ended: 1", "`alive` is 1 and `ended` 1, and `started` 4."},
       {"rewards: [1], errors: 2, started: 1", "`errors` is 2, and `started` 1."},
       {"hits: 1, misses: 1, hit_rate: 0.75", "`hit_rate` is 0.75, with 1 hits of 2 scored."},
+      {"actions: [[\"a\"]] * 2, hits: 5", "`hits` is 5, and the lists are of 2 rollouts."},
+      {"rewards: [1, 0], alive: 3", "`alive` is 3, and the lists are of 2 rollouts."},
+      {"rewards: [1, 0], alive: 1", "`alive` is 1 and `scored` 2, of 2 rollouts."},
+      {"started: 4, scored: 2, alive: 3", "`alive` is 3 and `scored` 2, of 4 rollouts."},
       {"reward_min: 1, reward_mean: 0.5", "`reward_min` is 1, and `reward_mean` 0.5."},
       {"reward_mean: 0.5, reward_max: 0.25", "`reward_mean` is 0.5, and `reward_max` 0.25."}};
   for (const auto& [record, words] : wrong) {
     INFO(record);
     CHECK(refused(record).starts_with(words));
+  }
+}
+
+TEST_CASE("a live rollout stands beside those that are scored") {
+  for (const char* const record : {"rewards: [1, 0, undefined], alive: 1", "rewards: [1, 0], started: 4, alive: 2",
+                                   "scored: 2, alive: 2", "actions: [[\"a\"]] * 4, alive: 4"}) {
+    INFO(record);
+    CHECK(refused(record).empty());
   }
 }
 
