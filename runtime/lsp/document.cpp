@@ -32,7 +32,8 @@ std::string path_of(const std::string& uri) {
   if (!uri.starts_with(scheme)) return uri;
   std::string path;
   for (std::size_t i = scheme.size(); i < uri.size(); ++i) {
-    const bool escaped = uri[i] == '%' && i + 2 < uri.size() && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
+    const bool two_more = i + 2 < uri.size();
+    const bool escaped = uri[i] == '%' && two_more && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
     if (!escaped) {
       path += uri[i];
       continue;

@@ -1,4 +1,4 @@
-// One policy: its text as it is typed, and what can be said about it. What lies in several files is told by a Workspace.
+// One policy: its text as it is typed, and what can be said about it. A Workspace tells what lies in several files.
 #pragma once
 
 #include <memory>

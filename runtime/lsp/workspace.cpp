@@ -133,10 +133,12 @@ Result<Json> Workspace::rename(const Document& document, Position position, cons
   if (is_exported(*meant->symbol)) {
     files = search.files_with(name, *meant->document);
     if (!search.complete()) {
-      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller folder", name), ""};
+      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller "
+                               "folder", name), ""};
     }
     if (std::find(files.begin(), files.end(), meant->document) == files.end()) {
-      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name, meant->document->path()), ""};
+      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name,
+                               meant->document->path()), ""};
     }
   }
   std::map<std::shared_ptr<const Document>, std::vector<lang::Span>> places;
