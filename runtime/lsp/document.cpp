@@ -62,6 +62,7 @@ Document::Document(std::string uri, std::string text, std::shared_ptr<const lang
   auto whole = std::make_shared<const lang::Source>(path_, std::string(source_->text()));
   program_ = lang::check(whole, diagnostics_, library_);
   diagnostics_.sort();
+  for (std::size_t i = 1; i < whole->file_count(); ++i) used_.push_back(whole->name(whole->file(i).begin));
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
   if (!tree_) return;  // too large, or no text at all: there is nothing to look at
