@@ -34,12 +34,12 @@ bool is(const Token& token, std::string_view text) { return token.text == text &
 bool opens(const Token& token) { return is(token, "(") || is(token, "[") || is(token, "{"); }
 bool closes(const Token& token) { return is(token, ")") || is(token, "]") || is(token, "}"); }
 
-// An expression must follow.
+// An expression must follow. `?` and `!` are no operators: the type `real?`, and scores of a scenario.
 bool awaits(const Token& token) {
   if (token.kind == TokenKind::Word) {
     return joins_operands(token.text) || is_reserved(token.text) || token.text == "by" || token.text == "over";
   }
-  return token.kind == TokenKind::Symbol && !closes(token) && !is(token, "?");
+  return token.kind == TokenKind::Symbol && !closes(token) && !is(token, "?") && !is(token, "!");
 }
 
 bool goes_on(const Token& first, const Token& last_before) {
@@ -77,16 +77,31 @@ std::vector<char> type_brackets(const std::vector<Token>& line) {
   return found;
 }
 
+// `then train [0, 1]`: what is chosen follows, and not an element of something of that name.
+bool takes_list(const std::vector<Token>& line, std::size_t at) {
+  if (!is(line[at], "train") && !is(line[at], "start")) return false;
+  if (at == 0) return true;
+  const auto open = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at),
+                                  [](const Token& token) { return is(token, "(") || is(token, "["); });
+  const auto closed = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at),
+                                    [](const Token& token) { return is(token, ")") || is(token, "]"); });
+  const Token& before = line[at - 1];
+  return is(before, "then") || is(before, "otherwise") || is(before, "is") || is(before, "{") ||
+         (is(before, ",") && open == closed);
+}
+
 bool blank_between(const std::vector<Token>& line, std::size_t at, const std::vector<char>& types) {
   const Token& before = line[at - 1];
   const Token& token = line[at];
   if (is(before, "{") || is(token, "}")) return !(is(before, "{") && is(token, "}"));
   if (is(before, "(") || is(before, "[") || is(token, ")") || is(token, "]")) return false;
   if (is(token, ",") || is(token, ":") || is(token, ";")) return false;
-  if (is(token, "?")) return !token.glued;  // `real?`, and the unscored `?` of a scenario
+  if (is(token, "?")) return !token.glued || is(before, ",");  // `real?`, and the unscored `?` of a scenario
   if (is(token, "..") || is(before, "..") || is(token, ".") || is(before, ".")) return false;
   if (types[at] != 0 || types[at - 1] == '<') return false;
   if (is_minus_sign(line, at - 1)) return false;
+  if (is(token, "[") && takes_list(line, at - 1)) return true;
+  if (is(token, "[") && (is(before, "]") || is(before, ")"))) return false;  // an element of it
   const bool after_value = before.kind == TokenKind::Word || is(before, ")") || is(before, "]") || types[at - 1] == '>';
   if ((is(token, "(") || is(token, "[")) && after_value && token.glued) {
     return before.kind == TokenKind::Word && awaits(before);

@@ -56,6 +56,12 @@ class Reader {
     }
     if (is_digit(c)) return number();
     if (c == '"') return string();
+    if (c == '<') in_type_ = begins_type();
+    if (c == '>' && in_type_) {  // `-> vec<real, 2>=[1, 2]`
+      in_type_ = false;
+      return ++at_, TokenKind::Symbol;
+    }
+    in_type_ = in_type_ && (c == '<' || c == ',' || c == '?');
     constexpr std::array<std::string_view, 7> pairs{"->", "<=", ">=", "==", "!=", "??", ".."};
     for (const std::string_view pair : pairs) {
       if (text_.substr(at_, 2) == pair) return at_ += 2, TokenKind::Symbol;
@@ -64,6 +70,15 @@ class Reader {
     // The rest of a character outside ASCII stays with its first byte.
     while (static_cast<unsigned char>(c) >= 0x80 && (static_cast<unsigned char>(peek()) & 0xC0) == 0x80) ++at_;
     return TokenKind::Symbol;
+  }
+
+  // `: vec`, `-> mat`, `from vec`: what follows is no comparison.
+  bool begins_type() const {
+    const auto back = [&](std::size_t count) {
+      return count <= tokens_.size() ? tokens_[tokens_.size() - count].text : std::string_view();
+    };
+    const bool named = back(1) == "vec" || back(1) == "mat";
+    return named && (back(2) == ":" || back(2) == "->" || back(2) == "from");
   }
 
   TokenKind number() {
@@ -138,6 +153,7 @@ class Reader {
   std::size_t at_ = 0;
   std::size_t end_of_last_ = 0;
   int lines_ = 0;
+  bool in_type_ = false;
   int depth_ = 0;  // of strings within holes of strings
   std::vector<Token> tokens_;
 };

@@ -53,12 +53,21 @@ std::string_view text(const Builtin& builtin) {
   }
 }
 
+// What stands for an argument that is left out.
+std::string fallback(const Argument& argument) {
+  if (!argument.optional) return {};
+  if (argument.kind == ArgumentKind::Bool) return argument.fallback != 0 ? " = true" : " = false";
+  return fmt::format(" = {}", argument.fallback);
+}
+
 std::string signature(const Builtin& builtin) {
   std::string list;
   for (const Argument& argument : builtin.arguments) {
     std::string_view kind = text(argument.kind);
     if (argument.unit >= 0) kind = lang::name(static_cast<BaseUnit>(argument.unit));
-    list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", argument.name, kind, argument.optional ? " = …" : "");
+    const std::string separator = list.empty() ? "" : ", ";
+    list += argument.name == "ties" ? separator + "ties: seeded \"NAME\" = by position"
+                                    : fmt::format("{}{}: {}{}", separator, argument.name, kind, fallback(argument));
   }
   return fmt::format("{}({}) -> {}{}", builtin.name, list, text(builtin), builtin.result_optional || builtin.result_missing ? "?" : "");
 }
@@ -69,13 +78,20 @@ struct Owner {
   std::string_view title;
 };
 constexpr Owner owners[] = {{Subject::Group, "g", "a group"},   {Subject::Rollout, "r", "a rollout"},
-                            {Subject::Batch, "b", "a batch"},   {Subject::Run, "", "the run"}};
+                            {Subject::Batch, "b", "a batch"},   {Subject::Run, "", "the run"},
+                            {Subject::Pool, "p", "a pool"},     {Subject::Prompt, "q", "a prompt"},
+                            {Subject::Anchor, "a", "an anchor"}, {Subject::MicroBatch, "m", "a micro-batch"},
+                            {Subject::Token, "t", "a token"}};
 
 std::string variable(Subject subject) {
   for (const Owner& owner : owners) {
     if (owner.subject == subject) return std::string(owner.variable);
   }
-  return "p";
+  return "";
+}
+
+std::string_view when(const checker::Collection& row) {
+  return row.scope == Scope::Groups ? "not at `size`, where none is open yet" : row.where;
 }
 
 // What stands after a dot and is no fact.
@@ -84,17 +100,20 @@ void add_members(std::vector<Entry>& all) {
     constexpr std::string_view vector = "a vector over ";
     const std::string over = checker::describe(row.scope).substr(vector.size());
     all.push_back({Kind::Member, std::string(row.name), fmt::format("{}.{}", variable(row.owner), row.name),
-                   fmt::format("What a comprehension or `for each` walks: {}{}{}.", over, row.where.empty() ? "" : "; ", row.where),
+                   fmt::format("What a comprehension or `for each` walks: {}{}{}.", over, row.where.empty() ? "" : "; ", when(row)),
                    row.owner});
   }
   for (const Subject owner : {Subject::Group, Subject::Rollout}) {
     all.push_back({Kind::Member, "actions", variable(owner) + ".actions",
-                   "The actions, as the argument of a statistic: `unique_ratio(prefixes(g.actions, 10, padded))`.", owner});
+                   fmt::format("The actions, as the argument of a statistic: `{}`.",
+                               owner == Subject::Group ? "unique_ratio(prefixes(g.actions, 10, padded))" : "repetition(r.actions, 3)"),
+                   owner});
   }
   for (const Subject owner : {Subject::Group, Subject::Batch}) {
     all.push_back({Kind::Member, "budget", variable(owner) + ".budget.left",
-                   "The budget that is declared: `left`, `spent` or `total` of it; where there are several, "
-                   "`b.budget.tokens.left`.",
+                   fmt::format("The budget that is declared: `left`, `spent` or `total` of it; where there are several, "
+                               "`{}.budget.tokens.left`.",
+                               variable(owner)),
                    owner});
   }
 }
@@ -196,11 +215,6 @@ std::string markdown() {
     }
     table(page, "fact", fmt::format("Facts of {}", owner.title), facts);
   }
-  std::vector<const Entry*> others;
-  for (const Entry* entry : of_kind(Kind::Fact)) {
-    if (variable(entry->subject) == "p") others.push_back(entry);
-  }
-  if (!others.empty()) table(page, "fact", "Facts of pools, prompts and what belongs to them", others);
   table(page, "form", "Members", of_kind(Kind::Member));
   table(page, "form", "Operators and words of expressions", of_kind(Kind::Operator));
   for (const Kind kind : {Kind::Item, Kind::Statement, Kind::Action, Kind::Point}) {

@@ -147,6 +147,9 @@ constexpr std::array rows{
             "`ties: seeded \"name\"` at the end by that draw."},
     WordRow{Kind::Word, "maximizing", "allot BUDGET over x in XS, n in LO..HI maximizing F", "The sum of F over all x is largest."},
     WordRow{Kind::Word, "minimizing", "allot BUDGET over x in XS, n in LO..HI minimizing F", "The sum of F over all x is least."},
+    WordRow{Kind::Word, "ties", "top(v, m, ties: seeded \"NAME\")",
+            "What comes first of equal ones, in `top`, `bottom`, `argsort` and at the end of an allotment: the lower position, or "
+            "with `seeded` what the draw of that name says."},
     WordRow{Kind::Word, "decay", "state NAME: real per prompt = INITIAL decay FACTOR",
             "At each barrier the distance to the initial value is multiplied by the factor, 0..1."},
     WordRow{Kind::Word, "per", "state NAME: TYPE per prompt = INITIAL", "Whose a state, an input or a budget is."},
@@ -158,7 +161,7 @@ constexpr std::array rows{
     WordRow{Kind::Word, "rollout", "on POINT of rollout r", "One trajectory; in a test `rollout { reward: 1 }`."},
     WordRow{Kind::Word, "batch", "on POINT of batch b", "The groups of an iteration; in a test `batch { … }`."},
     WordRow{Kind::Word, "pool", "on POINT of pool p", "All prompts that can be drawn; in a test `pool { … }`."},
-    WordRow{Kind::Word, "micro_batch", "on shape of micro_batch b", "The rollouts of one step of the optimiser."},
+    WordRow{Kind::Word, "micro_batch", "on shape of micro_batch m", "The rollouts of one step of the optimiser."},
     WordRow{Kind::Word, "token", "on loss of token t", "One token of a rollout in the loss."},
     WordRow{Kind::Operator, "??", "x ?? y",
             "x where it is defined, else y. It binds looser than `+`: `x ?? 1.0 + 0.5` is `x ?? (1.0 + 0.5)`."},

@@ -44,7 +44,13 @@ Result<Json> format_file(const std::filesystem::path& path, const FormatOptions&
     told["diff"] = lang::format::difference(file->source->name(), before, *formatted);
     if (!options.json) fmt::print("{}", told["diff"].get<std::string>());
   }
-  if (path == "-" && !options.check && !options.diff && !options.json) fmt::print("{}", *formatted);
+  if (path == "-" && !options.check && !options.diff) {
+    if (options.json) {
+      told["text"] = *formatted;
+    } else {
+      fmt::print("{}", *formatted);
+    }
+  }
   if (!changed || path == "-" || options.check || options.diff) return told;
   // What a link points to is laid out; the link stays one.
   std::error_code unknown;
@@ -91,7 +97,7 @@ void add_fmt(CLI::App& app, Exit& exit) {
       ->required();
   command->add_flag("--check", options->check, "write nothing; say which files would change, and fail if one would");
   command->add_flag("--diff", options->diff, "write nothing; show what would change as a unified diff");
-  command->add_flag("--json", options->json, "one JSON array: a file and what became of it an element");
+  command->add_flag("--json", options->json, "one JSON array: a file and what became of it an element, of stdin with the new text");
   command->footer(
       "What stands on one line stays there: lines are neither joined nor broken. Every comment is kept.\n"
       "examples:\n  allot fmt early.allot\n  allot fmt stdlib --check\n  allot fmt - < early.allot\n"

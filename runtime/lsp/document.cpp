@@ -32,7 +32,8 @@ std::string path_of(const std::string& uri) {
   if (!uri.starts_with(scheme)) return uri;
   std::string path;
   for (std::size_t i = scheme.size(); i < uri.size(); ++i) {
-    const bool escaped = uri[i] == '%' && i + 2 < uri.size() && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
+    const bool two_more = i + 2 < uri.size();
+    const bool escaped = uri[i] == '%' && two_more && hex_digit(uri[i + 1]) >= 0 && hex_digit(uri[i + 2]) >= 0;
     if (!escaped) {
       path += uri[i];
       continue;
@@ -61,6 +62,7 @@ Document::Document(std::string uri, std::string text, std::shared_ptr<const lang
   auto whole = std::make_shared<const lang::Source>(path_, std::string(source_->text()));
   program_ = lang::check(whole, diagnostics_, library_);
   diagnostics_.sort();
+  for (std::size_t i = 1; i < whole->file_count(); ++i) used_.push_back(whole->name(whole->file(i).begin));
   lang::Diagnostics ignored;
   tree_ = lang::parse(*source_, ignored);
   if (!tree_) return;  // too large, or no text at all: there is nothing to look at

@@ -1,4 +1,4 @@
-// One policy: its text as it is typed, and what can be said about it. What lies in several files is told by a Workspace.
+// One policy: its text as it is typed, and what can be said about it. A Workspace tells what lies in several files.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,8 @@ class Document {
   const Symbols& symbols() const { return symbols_; }
   const std::vector<ForeignName>& foreign_names() const { return foreign_; }
   const lang::Diagnostics& problems() const { return diagnostics_; }
-  bool names_files() const { return tree_ && !(tree_->imports.empty() && tree_->members.empty()); }
+  // Paths of the other files that it was checked with.
+  const std::vector<std::string>& used_files() const { return used_; }
   // The file that a member stands for, as it is imported; empty where there is no such member.
   std::string member_file(std::string_view member) const { return tree_ ? file_of_member(*tree_, member) : ""; }
 
@@ -71,6 +72,7 @@ class Document {
   std::string path_;
   std::shared_ptr<const lang::Library> library_;
   bool open_ = false;
+  std::vector<std::string> used_;
   std::shared_ptr<const lang::Source> source_;
   mutable PositionCursor cursor_;  // remembers where it counted to; what it says depends on the offset alone
   lang::Diagnostics diagnostics_;

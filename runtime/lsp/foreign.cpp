@@ -1,5 +1,7 @@
 // Names that another file declares, as they stand in a text.
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "runtime/lsp/symbols.h"
 
@@ -46,6 +48,13 @@ std::vector<ForeignName> find_foreign_names(const tree::File& file, const std::v
     }
   }
   if (file.members.empty() && file.imports.empty()) return found;
+  std::map<std::string, std::string, std::less<>> files_of_aliases, files_of_members;
+  for (const tree::ImportDecl& each : file.imports) files_of_aliases.emplace(each.alias.text, each.file.text);
+  for (const tree::Member& each : file.members) {
+    const auto imported = files_of_aliases.find(each.name.text);
+    files_of_members.emplace(last_word(each.name.text),
+                             imported == files_of_aliases.end() ? each.name.text : imported->second);
+  }
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     const std::string_view before = i > 0 ? tokens[i - 1].text : std::string_view();
     if (tokens[i].kind != TokenKind::Word || before == "." || before == "import") continue;
@@ -57,8 +66,9 @@ std::vector<ForeignName> find_foreign_names(const tree::File& file, const std::v
     }
     if (rest.empty()) continue;
     const bool called = end + 1 < tokens.size() && tokens[end + 1].text == "(";
-    const std::string of = called ? file_of_alias(file, tokens[i].text) : file_of_member(file, tokens[i].text);
-    if (!of.empty()) found.push_back({of, rest, tokens[end].span, called});
+    const auto& heads = called ? files_of_aliases : files_of_members;
+    const auto head = heads.find(tokens[i].text);
+    if (head != heads.end()) found.push_back({head->second, rest, tokens[end].span, called});
   }
   return found;
 }

@@ -220,7 +220,9 @@ Json Document::symbols_of_file(const std::string& name, bool functions) const {
   const auto tree = lang::parse(lang::Source(found->path, found->text), ignored);
   if (!tree) return list;
   if (functions) {
-    for (const auto& each : tree->functions) list.push_back(plain_item(each.name.text, function, "function of " + name));
+    for (const auto& each : tree->functions) {
+      list.push_back(plain_item(each.name.text, function, "function of " + name));
+    }
     return list;
   }
   for (const auto& each : tree->params) {

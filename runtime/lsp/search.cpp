@@ -5,6 +5,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "lang/format/tokens.h"
 #include "lang/limits.h"
 
 namespace allot::lsp {
@@ -28,6 +29,17 @@ std::optional<std::string> read_text(const fs::path& path) {
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) return std::nullopt;
   return text;
+}
+
+// `import …` or `policy a = b`. To check a file that does neither would be in vain.
+bool names_files(const std::string& text) {
+  const lang::Source source("", text);
+  const std::vector<lang::format::Token> tokens = lang::format::tokens(source);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text == "import") return true;
+    if (tokens[i].text == "policy" && i + 2 < tokens.size() && tokens[i + 2].text == "=") return true;
+  }
+  return false;
 }
 
 const Symbol* exported(const Document& document, const std::string& name, bool function) {
@@ -124,9 +136,10 @@ std::vector<std::shared_ptr<const Document>> Search::files_with(const std::strin
     const std::string key = library_->key(path.string());
     if (known_.contains(key)) {
       found.emplace(key, known_.at(key));
-    } else if (const auto text = read_text(path); text && text->find(word) != std::string::npos) {
-      found.emplace(key, document_of(key, *text));
+      continue;
     }
+    const auto text = read_text(path);
+    if (text && text->find(word) != std::string::npos && names_files(*text)) found.emplace(key, document_of(key, *text));
   }
   for (const auto& [key, document] : known_) {
     if (document->is_open()) found.emplace(key, document);

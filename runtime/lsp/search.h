@@ -14,11 +14,15 @@
 
 namespace allot::lsp {
 
-// The library below, but with these texts, by key.
+// The library below, but with these texts, by key. One is shared by all open policies, so a text is kept once.
 class OpenFiles : public lang::Library {
  public:
-  OpenFiles(std::shared_ptr<const lang::Library> below, std::map<std::string, std::string> texts)
-      : below_(std::move(below)), texts_(std::move(texts)) {}
+  explicit OpenFiles(std::shared_ptr<const lang::Library> below) : below_(std::move(below)) {}
+
+  void put(const std::string& key, std::string text) { texts_.insert_or_assign(key, std::move(text)); }
+  void forget(const std::string& key) { texts_.erase(key); }
+  // A library keeps what it saw of a project; another one looks again.
+  void look_again(std::shared_ptr<const lang::Library> below) { below_ = std::move(below); }
 
   Result<lang::FoundFile> find(const std::string& name, const std::string& importing) const override;
   std::string key(const std::string& path) const override { return below_->key(path); }
@@ -47,7 +51,8 @@ class Search {
   std::optional<Meant> meant_at(const Document& document, Position position);
   // In its own file, then in the others.
   std::vector<Use> uses_of(const Meant& meant);
-  // The open files, and those below the roots (without one, of the file's folder) that hold this word, by key.
+  // Of the open files, and of those below the roots (without one, in the file's folder) that name other files: all that
+  // hold this word.
   std::vector<std::shared_ptr<const Document>> files_with(const std::string& word, const Document& around);
   bool complete() const { return complete_; }  // else there were too many files to look at all
 

@@ -52,6 +52,8 @@ class Finder {
                        [&](std::size_t a, std::size_t b) { return begin_of(a) < begin_of(b); });
     }
     std::sort(types_.begin(), types_.end(), [](Span a, Span b) { return a.begin < b.begin; });
+    std::sort(readers_.begin(), readers_.end(),
+              [](const Reader& a, const Reader& b) { return a.condition.begin < b.condition.begin; });
     for (std::size_t i = 0; i < tokens_.size(); ++i) use(i);
     return std::move(found_);
   }
@@ -227,13 +229,17 @@ class Finder {
   }
 
   Symbol* let_of_condition(const Named& named, std::uint32_t offset) {
-    for (const Reader& reader : readers_) {
-      if (!contains(reader.condition, offset)) continue;
-      for (const std::size_t index : named.all) {
-        Symbol& symbol = found_.all[index];
-        const bool same = symbol.scope.begin == reader.handler.begin && symbol.scope.end == reader.handler.end;
-        if (!same || symbol.kind != Symbol::Kind::Let) continue;
-        found_.read_by_name.insert(found_.read_by_name.end(), {reader.variable, reader.record});
+    auto reader = std::partition_point(readers_.begin(), readers_.end(),
+                                       [&](const Reader& each) { return each.condition.begin <= offset; });
+    while (reader != readers_.begin() && contains((--reader)->condition, offset)) {
+      const auto scope = [&](std::size_t index) { return found_.all[index].scope; };
+      auto index = std::partition_point(named.all.begin(), named.all.end(), [&](std::size_t each) {
+        return scope(each).begin < reader->handler.begin;
+      });
+      for (; index != named.all.end() && scope(*index).begin == reader->handler.begin; ++index) {
+        Symbol& symbol = found_.all[*index];
+        if (symbol.kind != Symbol::Kind::Let || symbol.scope.end != reader->handler.end) continue;
+        found_.read_by_name.insert(found_.read_by_name.end(), {reader->variable, reader->record});
         return &symbol;
       }
     }

@@ -45,7 +45,8 @@ struct ForeignName {
   lang::Span span;    // of its last word
   bool called = false;  // a function; else a parameter or state of a member
 };
-std::vector<ForeignName> find_foreign_names(const lang::tree::File& tree, const std::vector<lang::format::Token>& tokens);
+std::vector<ForeignName> find_foreign_names(const lang::tree::File& tree,
+                                            const std::vector<lang::format::Token>& tokens);
 // The file that a member, or the alias of an import, stands for: "team.gates", or empty.
 std::string file_of_member(const lang::tree::File& tree, std::string_view member);
 std::string file_of_alias(const lang::tree::File& tree, std::string_view alias);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/lsp/search.h"
 #include "runtime/package/library.h"
 
 namespace allot::lsp {
@@ -39,19 +38,7 @@ std::string with_names(const Document& document, std::vector<lang::Span> spans, 
 
 }  // namespace
 
-Workspace::Workspace() : on_disk_(package::environment_library()) {}
-
-std::map<std::string, std::string> Workspace::open_texts() const {
-  std::map<std::string, std::string> texts;
-  for (const auto& [uri, document] : documents_) {
-    texts.insert_or_assign(on_disk_->key(document->path()), std::string(document->text()));
-  }
-  return texts;
-}
-
-std::shared_ptr<const lang::Library> Workspace::library() const {
-  return std::make_shared<const OpenFiles>(on_disk_, open_texts());
-}
+Workspace::Workspace() : files_(std::make_shared<OpenFiles>(package::environment_library())) {}
 
 const Document* Workspace::find(const std::string& uri) const {
   const auto found = documents_.find(uri);
@@ -61,25 +48,26 @@ const Document* Workspace::find(const std::string& uri) const {
 // ---- opening and closing
 
 std::vector<const Document*> Workspace::open(const std::string& uri, std::string text) {
-  std::map<std::string, std::string> texts = open_texts();
-  texts.insert_or_assign(on_disk_->key(path_of(uri)), text);
-  const auto files = std::make_shared<const OpenFiles>(on_disk_, std::move(texts));
-  documents_.insert_or_assign(uri, std::make_shared<const Document>(uri, std::move(text), files, true));
+  files_->look_again(package::environment_library());
+  files_->put(files_->key(path_of(uri)), text);
+  documents_.insert_or_assign(uri, std::make_shared<const Document>(uri, std::move(text), files_, true));
   return check_others(uri);
 }
 
 std::vector<const Document*> Workspace::close(const std::string& uri) {
   if (documents_.erase(uri) == 0) return {};
+  files_->forget(files_->key(path_of(uri)));
   return check_others(uri);
 }
 
 std::vector<const Document*> Workspace::check_others(const std::string& uri) {
   std::vector<const Document*> changed;
-  std::shared_ptr<const lang::Library> files;  // made where somebody needs it
+  const std::string key = files_->key(path_of(uri));
   for (auto& [other, document] : documents_) {
-    if (other == uri || !document->names_files()) continue;
-    if (!files) files = library();
-    auto again = std::make_shared<const Document>(other, std::string(document->text()), files, true);
+    const std::vector<std::string>& used = document->used_files();
+    const bool uses = std::any_of(used.begin(), used.end(), [&](const auto& each) { return files_->key(each) == key; });
+    if (other == uri || !uses) continue;
+    auto again = std::make_shared<const Document>(other, std::string(document->text()), files_, true);
     const bool same = again->diagnostics() == document->diagnostics();
     document = std::move(again);
     if (!same) changed.push_back(document.get());
@@ -92,18 +80,18 @@ std::vector<const Document*> Workspace::check_others(const std::string& uri) {
 Json Workspace::hover(const Document& document, Position position) const {
   if (Json told = document.hover(position); !told.is_null()) return told;
   if (document.foreign_at(position) == nullptr) return {};
-  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  const auto meant = Search(files_, roots_, documents_).meant_at(document, position);
   return meant ? meant->document->about_name(*meant->symbol) : Json();
 }
 
 Json Workspace::definition(const Document& document, Position position) const {
-  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  const auto meant = Search(files_, roots_, documents_).meant_at(document, position);
   return meant ? meant->document->location(meant->symbol->declared) : Json();
 }
 
 Json Workspace::references(const Document& document, Position position, bool with_declaration) const {
   Json list = Json::array();
-  Search search(library(), roots_, documents_);
+  Search search(files_, roots_, documents_);
   const auto meant = search.meant_at(document, position);
   if (!meant) return list;
   for (const Use& use : search.uses_of(*meant)) {
@@ -114,7 +102,7 @@ Json Workspace::references(const Document& document, Position position, bool wit
 }
 
 Json Workspace::rename_range(const Document& document, Position position) const {
-  const auto meant = Search(library(), roots_, documents_).meant_at(document, position);
+  const auto meant = Search(files_, roots_, documents_).meant_at(document, position);
   if (!meant) return {};
   if (const ForeignName* const foreign = document.foreign_at(position)) {
     return {{"range", document.range(foreign->span)}, {"placeholder", meant->symbol->name}};
@@ -123,7 +111,7 @@ Json Workspace::rename_range(const Document& document, Position position) const 
 }
 
 Result<Json> Workspace::rename(const Document& document, Position position, const std::string& to) const {
-  Search search(library(), roots_, documents_);
+  Search search(files_, roots_, documents_);
   const auto meant = search.meant_at(document, position);
   if (!meant) return Error{"there is no name of the policy's own here", ""};
   const std::string& name = meant->symbol->name;
@@ -133,24 +121,24 @@ Result<Json> Workspace::rename(const Document& document, Position position, cons
   if (is_exported(*meant->symbol)) {
     files = search.files_with(name, *meant->document);
     if (!search.complete()) {
-      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller folder", name), ""};
+      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller "
+                               "folder", name), ""};
     }
     if (std::find(files.begin(), files.end(), meant->document) == files.end()) {
-      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name, meant->document->path()), ""};
+      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name,
+                               meant->document->path()), ""};
     }
   }
   std::map<std::shared_ptr<const Document>, std::vector<lang::Span>> places;
   for (const Use& use : search.uses_of(*meant)) places[use.document].push_back(use.span);
 
   // Whether all still check is asked before anything is changed.
-  std::map<std::string, std::string> texts = open_texts();
-  for (const auto& [file, spans] : places) {
-    texts.insert_or_assign(on_disk_->key(file->path()), with_names(*file, spans, to));
-  }
-  const auto renamed = std::make_shared<const OpenFiles>(on_disk_, texts);
+  const auto renamed = std::make_shared<OpenFiles>(files_);
+  for (const auto& [file, spans] : places) renamed->put(files_->key(file->path()), with_names(*file, spans, to));
   for (const auto& file : files) {
-    const auto changed = texts.find(on_disk_->key(file->path()));
-    const std::string text = changed == texts.end() ? std::string(file->text()) : changed->second;
+    const auto changed = places.find(file);
+    const std::string text =
+        changed == places.end() ? std::string(file->text()) : with_names(*file, changed->second, to);
     if (const auto mistake = new_mistake(*file, Document(file->uri(), text, renamed))) {
       return Error{fmt::format("with '{}' {} would have a mistake: {}", to, file->path(), *mistake), ""};
     }

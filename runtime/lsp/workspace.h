@@ -11,6 +11,7 @@
 
 #include "common/result.h"
 #include "runtime/lsp/document.h"
+#include "runtime/lsp/search.h"
 
 namespace allot::lsp {
 
@@ -21,7 +22,7 @@ class Workspace {
   // A folder that the editor has open. Without one, the folder of a file is looked into, and none below it.
   void add_root(const std::string& uri) { roots_.emplace_back(path_of(uri)); }
 
-  // What an open file says counts, not what stands on disk. Both give the open policies that name files and whose
+  // What an open file says counts, not what stands on disk. Both give the open policies that use the file and whose
   // diagnostics are others now.
   std::vector<const Document*> open(const std::string& uri, std::string text);
   std::vector<const Document*> close(const std::string& uri);
@@ -36,11 +37,9 @@ class Workspace {
   Result<Json> rename(const Document& document, Position position, const std::string& to) const;
 
  private:
-  std::map<std::string, std::string> open_texts() const;
-  std::shared_ptr<const lang::Library> library() const;
   std::vector<const Document*> check_others(const std::string& uri);
 
-  std::shared_ptr<const lang::Library> on_disk_;
+  std::shared_ptr<OpenFiles> files_;
   std::vector<std::filesystem::path> roots_;
   std::map<std::string, std::shared_ptr<const Document>> documents_;  // the open ones, by uri
 };

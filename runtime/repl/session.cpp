@@ -43,6 +43,23 @@ bool declares(std::string_view word) {
   return false;
 }
 
+constexpr std::string_view asks_a_group = "a session asks about a group: given g = group { … }\n";
+
+// Why the line is nothing that a session can hold; empty where it may be.
+std::string why_not(const std::vector<Token>& tokens) {
+  const std::string_view word = tokens.front().text;
+  const auto text = [&](std::size_t i) { return i < tokens.size() ? tokens[i].text : std::string_view(); };
+  const bool record = tokens.size() > 4 && tokens[3].kind == TokenKind::Word && text(4) == "{";
+  if (word == "given" && record && text(3) != "group") return std::string(asks_a_group);
+  if (!lang::is_item_word(word) || declares(word) || tokens.size() < 2) return {};
+  // `test is undefined`: a value may have such a name.
+  const bool item = tokens[1].kind == TokenKind::String ||
+                    (tokens[1].kind == TokenKind::Word && !lang::joins_operands(tokens[1].text));
+  return item ? fmt::format("`{}` stands in a policy; a session holds let, given, param, state, input, fn, hit, flat, budget "
+                            "and refill\n", word)
+              : std::string();
+}
+
 // Mistakes as if the line stood alone; those that lie elsewhere are about what was declared before.
 std::string mistakes(const lang::Diagnostics& found, const std::string& line, std::size_t begin) {
   const lang::Source shown("line", line);
@@ -237,10 +254,10 @@ Reply Session::value(const std::string& expression) const {
   for (const lang::tree::Given& given : program->tree->tests.front().givens) {
     if (program->tree->operator[](given.value).kind == lang::tree::ExprKind::Record) subject = &given;
   }
-  if (subject == nullptr) return {"a session asks about a group: given g = group { … }\n", true, false};
+  if (subject == nullptr) return {std::string(asks_a_group), true, false};
   auto record = trial::read_record(*program, asked.parameters, *subject, allowance);
   if (!record) return {record.error().text() + "\n", true, false};
-  if (!record->is_group()) return {"a session asks about a group: given g = group { … }\n", true, false};
+  if (!record->is_group()) return {std::string(asks_a_group), true, false};
   if (auto error = give_states(asked, *record->group, allowance)) return {error->text() + "\n", true, false};
 
   const lang::Handler& handler = program->handlers.front();
@@ -273,6 +290,7 @@ Reply Session::line(const std::string& text) {
   const lang::Source source("line", text);
   const std::vector<Token> tokens = tokens_of(source);
   const std::string word(tokens.front().text);
+  if (std::string why = why_not(tokens); !why.empty()) return {std::move(why), true, false};
   if (!declares(word)) return value(text);
   const bool named = word != "hit" && word != "flat" && word != "budget" && word != "refill" && tokens.size() > 1;
   return declare({word, named ? std::string(tokens[1].text) : std::string(), text});

@@ -55,6 +55,11 @@ class Fmt(unittest.TestCase):
         answer = allot("fmt", "-", stdin=ROUGH)
         self.assertEqual((answer.code, answer.out), (0, SMOOTH))
 
+    def test_json_of_stdin_holds_the_text(self):
+        told = allot("fmt", "--json", "-", stdin=ROUGH).json()
+        self.assertEqual([(each["changed"], each["text"]) for each in told], [(True, SMOOTH)])
+        self.assertNotIn("text", allot("fmt", "--json", "--check", "-", stdin=ROUGH).json()[0])
+
     def test_json(self):
         path = policy_file(ROUGH)
         told = allot("fmt", "--diff", "--json", path).json()

@@ -58,6 +58,17 @@ class Piped(unittest.TestCase):
         self.assertNotIn("session", answer.err)
         self.assertIn("no value: ", answer.err)
 
+    def test_what_a_session_cannot_hold_is_told_in_its_own_words(self):
+        answer = answers("given b = batch { prompts: 3 }", "import team.gates", 'test "t" { expect 1 < 2 }', "g.started",
+                         "let test = 2", "test * 2", "top_eigenspace([[1, 0], [0, 1]], 1)")
+        # The group of a session that was given none has four rollouts; both eigenvalues are 1, so no first one stands apart.
+        self.assertEqual(answer.out, "4 rollouts\n4\nundefined\n")
+        told = answer.err.splitlines()
+        self.assertEqual(len(told), 3, told)
+        self.assertIn("given g = group", told[0])
+        for line, word in zip(told[1:], ["`import`", "`test`"]):
+            self.assertIn(word + " stands in a policy", line)
+
     def test_commands(self):
         answer = answers(f":load {SOURCE}/stdlib/sara.allot", "size", ":list", ":clear", "size", ":help hit_rate", ":nonsense",
                          ":quit", "1 + 1")

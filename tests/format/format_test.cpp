@@ -151,6 +151,9 @@ TEST_CASE("blanks within a line") {
       {"param x : real? = 3  -  1", "param x: real? = 3 - 1"},
       {"state m:vec< real,3 > per run=[1,2 , 3]", "state m: vec<real, 3> per run = [1, 2, 3]"},
       {"fn f(a:real,b:real)->real=if a<b then b-a else-a", "fn f(a: real, b: real) -> real = if a < b then b - a else -a"},
+      {"fn f(x: real) -> vec<real, 2>=[x, 2]", "fn f(x: real) -> vec<real, 2> = [x, 2]"},
+      {"fn f(x: real) -> real = [1, x] [0]", "fn f(x: real) -> real = [1, x][0]"},
+      {"fn f(x: real) -> real = [1, x][0]", "fn f(x: real) -> real = [1, x][0]"},
       {"hit when 0<reward<=1", "hit when 0 < reward <= 1"},
       {"fn f(a: real) -> real = ( a+1 )*clamp( a ,0,1 )", "fn f(a: real) -> real = (a + 1) * clamp(a, 0, 1)"},
   };
@@ -159,6 +162,27 @@ TEST_CASE("blanks within a line") {
     REQUIRE(result);
     CHECK(*result == "policy p\n" + wanted + "\n");
   }
+}
+
+TEST_CASE("what is trained on stands apart from its verb") {
+  for (const std::string_view blank : {"", " "}) {
+    const std::string list = std::string(blank) + "[0, 1]";
+    const auto result = formatted("policy p\n\non finish of group g {\n  when g.flat then train" + list +
+                                  "\n  otherwise train" + list + ", normalize over subset\n}\n");
+    const std::string wanted = "policy p\n\non finish of group g {\n  when g.flat then train [0, 1]\n"
+                               "  otherwise train [0, 1], normalize over subset\n}\n";
+    CHECK(result == wanted);
+  }
+}
+
+TEST_CASE("a line of a scenario ends with its last score") {
+  const std::string text =
+      "policy p\n\nscenario \"s\" {\niteration {\ngroup a: rewards 1, !\ngroup b: rewards 0,?\n"
+      "group c: rewards 0,!\nexpect a is trained\n}\n}\n";
+  const std::string wanted =
+      "policy p\n\nscenario \"s\" {\n  iteration {\n    group a: rewards 1, !\n    group b: rewards 0, ?\n"
+      "    group c: rewards 0, !\n    expect a is trained\n  }\n}\n";
+  CHECK(formatted(text) == wanted);
 }
 
 TEST_CASE("indentation, empty lines and comments") {

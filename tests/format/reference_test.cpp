@@ -40,4 +40,23 @@ TEST_CASE("an entry shows how it is written") {
   REQUIRE(!hits.empty());
   CHECK(hits.front()->signature == "g.hits: rollouts");
   CHECK(reference::find("no_such_thing", false).empty());
+  // What is left out has a value that can be read: those of lang/builtins.cpp.
+  const auto signature = [](const char* name) { return reference::find(name, false).front()->signature; };
+  CHECK(signature("normalized") == "normalized(v: vec<real>, ddof: int = 1, eps: real = 0) -> vec<real>");
+  CHECK_THAT(signature("argsort"), Catch::Contains("descending: bool = false, ties: seeded \"NAME\" = by position"));
+  CHECK_FALSE(reference::find("ties", false).empty());
+}
+
+TEST_CASE("each subject has a letter of its own") {
+  std::set<std::string> seen;
+  for (const reference::Entry& entry : reference::entries()) {
+    if (!reference::stands_after_dot(entry)) continue;
+    INFO(entry.signature);
+    CHECK(entry.signature.find('.') == 1);
+    const std::string name = entry.signature.substr(0, entry.signature.find(':'));
+    CHECK(seen.insert(name).second);  // a signature names one fact, so `p.evicted` is not two things
+  }
+  for (const reference::Entry* entry : reference::find("actions", true)) {
+    CHECK(entry->doc.find(entry->signature) != std::string::npos);  // the example of `r.actions` is one
+  }
 }
