@@ -34,6 +34,12 @@ bool is_sealed(std::string_view line) {
   return rest.starts_with(mark) && rest.substr(mark.size(), digits) == math::crc32c_hex(body);
 }
 
+std::optional<nlohmann::ordered_json> unseal(std::string_view line) {
+  if (!is_sealed(line)) return std::nullopt;
+  auto json = nlohmann::ordered_json::parse(line, nullptr, false);
+  return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
+}
+
 void LineChain::add(std::string_view sealed) { checksums_ += sealed.substr(sealed.size() - tail.size() - digits, digits); }
 
 std::string LineChain::sum_so_far() const { return checksums_.empty() ? sum_ : math::sha256_hex(sum_ + checksums_); }

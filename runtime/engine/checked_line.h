@@ -2,6 +2,7 @@
 // reader, and a flipped bit or a cut line is noticed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ std::string dump(const nlohmann::ordered_json& json);
 // `object` is the text of a JSON object with at least one member; the result ends without a line end.
 std::string seal(std::string object);
 bool is_sealed(std::string_view line);
+
+// The object of a sealed line; none where its sum does not fit, or where it fits something that is no object.
+std::optional<nlohmann::ordered_json> unseal(std::string_view line);
 
 // A sum over lines in their order. A line may be changed and sealed anew, or taken out: then it is sound by itself, and
 // only the sum tells.

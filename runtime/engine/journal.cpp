@@ -128,10 +128,7 @@ std::string place_of(const std::filesystem::path& file, std::int64_t number) {
 // `whole` tells whether the line ended with a line end.
 void read_line(const std::string& line, bool whole, const std::filesystem::path& file, std::int64_t number,
                JournalProblems& problems, const std::function<void(const JournalLine&)>& use) {
-  if (is_sealed(line)) {
-    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (!record.is_discarded()) return use({file, number, line, record});
-  }
+  if (const auto record = unseal(line)) return use({file, number, line, *record});
   if (!whole) {
     ++problems.cut_lines;
     return;

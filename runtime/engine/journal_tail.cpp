@@ -22,9 +22,8 @@ Result<std::vector<std::string>> JournalTail::poll(const std::function<void(cons
     while (std::getline(stream, line) && !stream.eof()) {
       ++line_;
       offset_ += static_cast<std::int64_t>(line.size()) + 1;
-      const auto record = is_sealed(line) ? nlohmann::ordered_json::parse(line, nullptr, false) : nlohmann::ordered_json();
-      if (record.is_object()) {
-        use(record);
+      if (const auto record = unseal(line)) {
+        use(*record);
       } else {
         damaged.push_back(fmt::format("{}:{}: the line is damaged: its checksum does not fit.", files[segment_].string(), line_));
       }

@@ -95,7 +95,7 @@ PolicyText policy_text_from(const Json& json) {
 std::string pack(const PolicyText& text) { return seal(dump(to_json(text))); }
 
 Result<PolicyText> unpack(std::string_view packed) {
-  const Json json = is_sealed(packed) ? Json::parse(packed, nullptr, false) : Json();
+  const Json json = unseal(packed).value_or(Json());
   try {
     return policy_text_from(json);
   } catch (const Json::exception&) {

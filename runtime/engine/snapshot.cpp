@@ -237,7 +237,7 @@ Result<Json> read_sealed(const std::string& text) {
   const auto line = text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : std::string_view(text);
   if (!is_sealed(line)) return damaged;
   Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return damaged;
+  if (!json.is_object()) return damaged;
   return json;
 }
 

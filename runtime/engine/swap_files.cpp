@@ -19,12 +19,12 @@ constexpr std::array outcomes{SwapOutcome::Active,    SwapOutcome::Waiting, Swap
 
 // Calls `read` with the JSON of a sealed text; none where it is damaged or of another form.
 template <typename T, typename Read>
-std::optional<T> unseal(std::string text, const Read& read) {
+std::optional<T> read_sealed(std::string text, const Read& read) {
   while (text.ends_with('\n')) text.pop_back();
-  if (!is_sealed(text)) return std::nullopt;
-  const Json json = Json::parse(text, nullptr, false);
+  const auto json = unseal(text);
+  if (!json) return std::nullopt;
   try {
-    return read(json);
+    return read(*json);
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -48,7 +48,7 @@ std::string to_text(const SwapRequest& request) {
 }
 
 Result<SwapRequest> swap_request_from(const std::string& text) {
-  const auto request = unseal<SwapRequest>(text, [](const Json& json) {
+  const auto request = read_sealed<SwapRequest>(text, [](const Json& json) {
     SwapRequest read;
     read.by = json.at("by").get<std::string>();
     read.expected = json.at("expected").get<std::string>();
@@ -83,7 +83,7 @@ std::string to_text(const SwapReport& report) {
 }
 
 std::optional<SwapReport> swap_report_from(const std::string& text) {
-  return unseal<SwapReport>(text, [](const Json& json) {
+  return read_sealed<SwapReport>(text, [](const Json& json) {
     SwapReport report;
     report.ticket = json.at("ticket").get<int>();
     for (const SwapOutcome outcome : outcomes) {
@@ -113,7 +113,7 @@ std::string to_text(const Beat& beat) {
 }
 
 std::optional<Beat> beat_from(const std::string& text) {
-  return unseal<Beat>(text, [](const Json& json) {
+  return read_sealed<Beat>(text, [](const Json& json) {
     return Beat{json.at("host").get<std::string>(), json.at("process").get<std::int64_t>(), json.at("count").get<std::int64_t>(),
                 json.at("policy").get<std::string>(), json.at("version").get<int>(),
                 json.value("parameters", std::map<std::string, std::string>())};
@@ -123,7 +123,7 @@ std::optional<Beat> beat_from(const std::string& text) {
 std::string to_text(const Watched& watched) { return sealed({{"file", watched.file}, {"sha256", watched.hash}}); }
 
 std::optional<Watched> watched_from(const std::string& text) {
-  return unseal<Watched>(text, [](const Json& json) {
+  return read_sealed<Watched>(text, [](const Json& json) {
     return Watched{json.at("file").get<std::string>(), json.at("sha256").get<std::string>()};
   });
 }

@@ -55,7 +55,7 @@ Result<PolicyText> kept_text(const fs::path& run, const std::string& hash) {
   auto text = get(file, what);
   if (!text) return text.error();
   while (text->ends_with('\n')) text->pop_back();
-  const Json json = is_sealed(*text) ? Json::parse(*text, nullptr, false) : Json();
+  const Json json = unseal(*text).value_or(Json());
   try {
     return policy_text_from(json);
   } catch (const Json::exception&) {

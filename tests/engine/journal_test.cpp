@@ -8,7 +8,11 @@
 
 #include "runtime/engine/checked_line.h"
 #include "runtime/engine/journal.h"
+#include "runtime/engine/policy_text.h"
+#include "runtime/engine/snapshot.h"
 #include "runtime/engine/story.h"
+#include "runtime/engine/swap_files.h"
+#include "runtime/math/checksum.h"
 #include "tests/engine/bench.h"
 #include "tests/engine/folder.h"
 
@@ -76,6 +80,36 @@ TEST_CASE("a line carries its own checksum and stays plain JSON") {
   }
   CHECK_FALSE(is_sealed(""));
   CHECK_FALSE(is_sealed(line.substr(0, line.size() - 3)));
+}
+
+namespace {
+
+// Text in front of a checksum that fits, whatever the text is.
+std::string with_sum(const std::string& text) { return text + R"(,"crc":")" + math::crc32c_hex(text) + R"("})"; }
+
+}  // namespace
+
+// A reader of JSON takes a NUL for the end of the text: what stands before it need be no object, though the sum fits.
+TEST_CASE("a checksum that fits makes no record of what is no object") {
+  const std::string nul(1, '\0');
+  for (const std::string& text : {"\"score\"" + nul, "5" + nul, "[1]" + nul, "null" + nul, std::string("{\"a\"")}) {
+    const std::string line = with_sum(text);
+    INFO(line);
+    CHECK(is_sealed(line));
+    CHECK_FALSE(unseal(line));
+    const Folder folder;
+    fs::create_directories(folder.path() / "journal");
+    bench::write_file(folder.segment(1), line + "\n" + seal(R"({"k":"run"})") + "\n");
+    int good = 0;
+    const auto problems = read_journal(folder.path() / "journal", [&](const nlohmann::ordered_json& record) { good += record.is_object(); });
+    REQUIRE(problems);
+    CHECK(good == 1);
+    CHECK(problems->damaged.size() == 1);
+    CHECK_FALSE(read_snapshot(line, {}));
+    CHECK_FALSE(unpack(line));
+    CHECK_FALSE(swap_request_from(line));
+    CHECK_FALSE(swap_report_from(line));
+  }
 }
 
 TEST_CASE("every evaluation of a handler is in the journal, with what it read") {
