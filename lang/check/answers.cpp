@@ -134,8 +134,10 @@ NodeId HandlerChecker::shaped(tree::ExprId id, std::string_view role, bool one_t
   wanted.optional = group;  // an undefined one leaves what was there
   const bool of_turns = turns_too && group && given.scope == Scope::AllTurns;
   if ((given.scope == scope || of_turns) && numeric(given) && !given.unit.plain()) {
+    const bool open = policy_.tree[id].kind == tree::ExprKind::Binary;
+    const std::string text = (open ? "(" : "") + policy_.text(id) + (open ? ")" : "");
     policy_.error("E0215", policy_.tree[id].span, "an element of " + std::string(role) + " is a plain number",
-                  "these are " + to_text(given.unit), "a unit goes by division: `r.tokens / 1 token` is a plain number");
+                  "these are " + to_text(given.unit), "a unit goes by division: `" + text + ones(product({}, given.unit, -1)) + "`");
     return poison;
   }
   if (given.scope == scope || of_turns) return expressions_.fit_elements(node, id, wanted, role);

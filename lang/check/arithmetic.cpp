@@ -99,21 +99,6 @@ std::string singular(const Unit& unit) {
   return plural.find(' ') == std::string::npos && plural.ends_with('s') ? plural.substr(0, plural.size() - 1) : "";
 }
 
-// ` * 1 token / 1 rollout`, which gives a plain number that unit.
-std::string ones(const Unit& unit) {
-  std::string text;
-  for (const int side : {1, -1}) {
-    for (int i = 0; i < base_unit_count; ++i) {
-      const std::string_view plural = lang::name(static_cast<BaseUnit>(i));
-      const int times = side * unit.exponents[static_cast<std::size_t>(i)];
-      for (int k = 0; k < times; ++k) {
-        text += (side > 0 ? " * 1 " : " / 1 ") + std::string(plural.substr(0, plural.size() - 1));
-      }
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 // `x ?? 0 / y` is read as `x ?? (0 / y)`, and mostly not meant so.
@@ -121,7 +106,7 @@ std::string Expressions::brackets_for(std::string_view words, tree::ExprId left,
   const tree::Expr& e = expr(right);
   if (words != "stand around `??`" || e.kind != tree::ExprKind::Binary || !bare(e.args[0])) return {};
   const Span rest{expr(e.args[0]).span.end, e.span.end};
-  return "`??` comes last: write `(" + policy_.text(left) + " ?? " + policy_.text(e.args[0]) + ")" + policy_.text(rest) + "`";
+  return "`??` comes last: write `(" + policy_.text(left) + " ?? " + policy_.text(e.args[0]) + ") " + policy_.text(rest) + "`";
 }
 
 // A fact met a name or a number of another unit: the fact of the same subject that counts what the other one does.

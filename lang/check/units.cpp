@@ -165,4 +165,18 @@ std::string describe(const Type& type) {
   }
 }
 
+std::string ones(const Unit& unit) {
+  std::string text;
+  for (const int side : {1, -1}) {
+    for (int i = 0; i < base_unit_count; ++i) {
+      const std::string_view plural = lang::name(static_cast<BaseUnit>(i));
+      const int times = side * unit.exponents[static_cast<std::size_t>(i)];
+      for (int k = 0; k < times; ++k) {
+        text += (side > 0 ? " * 1 " : " / 1 ") + std::string(plural.substr(0, plural.size() - 1));
+      }
+    }
+  }
+  return text;
+}
+
 }  // namespace allot::lang::checker

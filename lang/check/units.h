@@ -31,5 +31,7 @@ bool numeric(const Type& type);  // Int or Real, one value or a vector of them
 // For messages: "tokens", "a plain number", "true or false", "a vector over rollouts".
 std::string describe(const Type& type);
 std::string describe(Scope scope);
+// " * 1 token / 1 rollout", which gives a plain number that unit.
+std::string ones(const Unit& unit);
 
 }  // namespace allot::lang::checker

@@ -69,7 +69,7 @@ void HandlerChecker::more_of_none(const tree::Verdict& verdict) {
                         : "a group that is deferred starts nothing before `resume`",
                 "",
                 dropped ? "keep one of the two"
-                        : "leave it out, and say it at `resume`: `on resume of group g { complete to 8 }`",
+                        : "leave it out; how many come then is said where it is resumed",
                 {{none->span, dropped ? "here it is dropped" : "here it is deferred"}});
 }
 
@@ -213,11 +213,12 @@ void HandlerChecker::train(const tree::Action& action, VerdictTemplate& into) {
     return;
   }
   if (given.base == Base::Int && given.scope == Scope::List && !given.optional) {
-    if (builder_[node].op == Op::ListOf) {
-      for (const NodeId sample : builder_[node].args) {
-        const std::optional<Cell> value = builder_.value(sample);
+    const std::vector<tree::ExprId>& written = policy_.tree[action.amount].args;
+    if (builder_[node].op == Op::ListOf && builder_[node].args.size() == written.size()) {
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        const std::optional<Cell> value = builder_.value(builder_[node].args[i]);
         if (!value || value->defined == 0 || value->integer() >= 0) continue;
-        policy_.error("E0216", builder_[sample].span, "a sample of the group is 0 or more", "there is none before the first");
+        policy_.error("E0216", policy_.tree[written[i]].span, "a sample of the group is 0 or more", "there is none before the first");
         return;
       }
     }

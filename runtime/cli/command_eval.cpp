@@ -118,14 +118,15 @@ Exit eval(const EvalOptions& options) {
 }
 
 // An expression may begin with `-`, which looks like an option that there is not: `-(1)`, `-max(1, 2)`.
-void take_expression(EvalOptions& options, const std::vector<std::string>& others) {
+void take_expression(EvalOptions& options, bool given, const std::vector<std::string>& others) {
   for (const std::string& word : others) {
     if (word == "--") continue;
     const bool option = word.starts_with("--") && word.size() > 2 && lang::is_name_start(word[2]);
-    if (option || !options.expression.empty()) throw CLI::ExtrasError({word});
+    if (option || given) throw CLI::ExtrasError({word});
     options.expression = word;
+    given = true;
   }
-  if (options.expression.empty()) throw CLI::RequiredError("EXPR");
+  if (!given) throw CLI::RequiredError("EXPR");
 }
 
 }  // namespace
@@ -133,14 +134,14 @@ void take_expression(EvalOptions& options, const std::vector<std::string>& other
 void add_eval(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Work out one expression and print its value");
-  command->add_option("EXPR", options->expression, "an expression without facts");
+  const CLI::Option* const positional = command->add_option("EXPR", options->expression, "an expression without facts");
   command->allow_extras();
   command->add_flag("--json", options->json, "one JSON object: value, defined, type, unit");
   command->footer("examples:\n  allot eval '3 tokens * 4'\n  allot eval 'mean([1, 0, 1, 1])'\n"
                   "  allot eval 'prob_mixed(beta(1, 1), hits: 0, misses: 2, size: 8)'\n"
                   "exit status: 0 a value, 1 errors or a fault, 2 a wrong option");
-  command->callback([options, command, &exit] {
-    take_expression(*options, command->remaining());
+  command->callback([options, command, positional, &exit] {
+    take_expression(*options, positional->count() > 0, command->remaining());
     exit = eval(*options);
   });
 }

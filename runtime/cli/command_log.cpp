@@ -136,12 +136,12 @@ Result<void> follow(const fs::path& folder, const engine::RowFilter& filter, con
     if (filter.accepts(row)) fmt::print("{}", told(row, options));
   });
   engine::JournalTail tail(folder / "journal");
-  int latest = -1;  // iteration that was begun
+  int latest = -1;  // of the iterations that were begun
   const auto use = [&](const Json& record) {
     if (record.at("k") == "begin") {
       const int iteration = record.at("it").get<int>();
       if (iteration <= latest && filter.has_iteration(iteration)) fmt::print("{}", again_line(iteration, options));
-      latest = iteration;
+      latest = std::max(latest, iteration);
     }
     rows.reader().read(record);
   };

@@ -79,7 +79,8 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_diff(app, exit);
   add_help(app, exit);
   // `--path` may stand after the command too.
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->fallthrough();
+  // One that takes other words itself gets them.
+  for (CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_allow_extras(); })) command->fallthrough();
 }
 
 const CLI::App* find_command(const CLI::App& app, std::string_view name) {

@@ -37,8 +37,9 @@ std::string version_words(int version, const std::string& hash) { return fmt::fo
 
 std::string version_line(const RecordRow& row) {
   const Json& policy = row.record.at("policy");
+  const Json set = policy.value("set", Json::object());
   std::string settings;
-  for (const auto& [name, value] : policy.value("set", Json::object()).items()) {
+  for (const auto& [name, value] : set.items()) {
     settings += fmt::format("{}{}={}", settings.empty() ? ", with " : ", ", name, value.get<std::string>());
   }
   const std::string what = fmt::format("the policy {} of {}{}", policy.at("name").get<std::string>(), policy.at("file").get<std::string>(), settings);

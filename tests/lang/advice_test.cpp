@@ -123,7 +123,7 @@ const std::vector<std::string> for_the_reader{
     "begin with `policy` and a name", "once", "it is called as `", "give HI a bound", "one rollout branches",
     "write a line break as", "or leave `by …` out", "walk `b.prompts`", "write `iteration {",
     "what the environment gave", "where it is declared with `??`", "the remainder is written", "write `if condition",
-    "one sets"};
+    "one sets", "give `most` in"};
 
 std::vector<Case> cases() {
   namespace fs = std::filesystem;

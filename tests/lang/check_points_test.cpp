@@ -205,11 +205,11 @@ TEST_CASE("rules are reached") {
 }
 
 TEST_CASE("what is written twice in one place is lost the first time") {
-  const std::string group = "state a: int per group = 0\nstate b: int per prompt = 0\n";
+  const std::string group = "state a: int per group = 0\n";
   run({{group + "on finish of group g { remember a = 1\n remember a = a + 1 }", {"W0508"}},
        {"on finish of group g { report z = g.ended\n report z = g.alive }", {"W0508"}},
        {"on finish of group g { report z = g.ended\n report z = g.reward_mean }", {}},  // where it is undefined the first stays
-       {group + "on update of batch b { for each g in b.ended { remember b[g.prompt] = 1\n remember b[g.prompt] = 2 } }",
+       {"state s: int per prompt = 0\non update of batch b { for each g in b.ended { remember s[g.prompt] = 1\n remember s[g.prompt] = 2 } }",
         {"W0508"}}});
 }
 
