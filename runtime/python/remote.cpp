@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -62,8 +63,10 @@ std::map<std::string, std::int64_t> counts_of(const Server& server) {
           {"aborted", counts.aborted}};
 }
 
-// Ctrl-C is seen by the interpreter alone, between two of its own steps, and while a call waits there are none.
+// Ctrl-C is seen by the interpreter alone, between two of its own steps, and while a call waits there are none. Handlers
+// run in the main thread; another one that took the interpreter's lock while that ends would end the process with it.
 void look_at_signals() {
+  if (::gettid() != ::getpid()) return;
   const nb::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import unittest
 from pathlib import Path
@@ -124,6 +125,23 @@ class Clients(unittest.TestCase):
             with self.assertRaises(Interrupted):
                 wait()
             self.assertLess(time.monotonic() - began, 5)
+
+    def test_a_process_ends_while_its_threads_wait(self):
+        script = textwrap.dedent(f"""
+            import allot, sys, threading, time
+
+            class Slow:
+                def __del__(self, sleep=time.sleep):
+                    sleep(0.3)   # the interpreter is ending, and a wait looks around every 50 ms
+
+            sys.slow = Slow()
+            client = allot.connect({str(self.run_folder)!r}, timeout=0.5, patience=30)
+            for call in (lambda: client.orders(wait=30), lambda: client.policy_hash):
+                threading.Thread(target=call, daemon=True).start()
+            time.sleep(0.2)
+            """)
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_other_threads_look_at_a_client_that_waits(self):
         client = self.connect(timeout=0.2, patience=1)
