@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -35,17 +36,31 @@ Error closed() {
   return {"This client is closed: what it drove has ended.", "connect() again"};
 }
 
-Line::Settings line_settings(const ClientSettings& settings) {
+Error under_way() {
+  return {"A call of this client waits in the same thread, below the handler of a signal.",
+          "note the signal in the handler and ask when the call is over; close() ends it"};
+}
+
+// Thrown to end the call that waits.
+struct Closed {};
+
+Line::Settings line_settings(const ClientSettings& settings, std::function<void()> between) {
   Line::Settings line;
   line.greeting = Seconds(settings.timeout);
-  line.between = settings.between;
+  line.between = std::move(between);
   return line;
 }
 
 }  // namespace
 
 Client::Client(const std::filesystem::path& where, const ClientSettings& settings)
-    : settings_(settings), line_(socket_of(where), line_settings(settings)), process_(::getpid()) {
+    : settings_(settings),
+      line_(socket_of(where), line_settings(settings,
+                                            [this] {
+                                              settings_.between();
+                                              if (leaves_) throw Closed();
+                                            })),
+      process_(::getpid()) {
   line_.listen([this](Answer& answer) { use(answer); }, [this] { note_restart(); });
 }
 
@@ -64,14 +79,41 @@ Result<std::unique_ptr<Client>> Client::connect(const std::filesystem::path& whe
 }
 
 Client::~Client() {
-  line_.wait_undisturbed();  // a destructor throws nothing
+  settings_.between = [] {};  // a destructor throws nothing
   close();
 }
 
+// Below another call the line is half used: that one leaves.
 void Client::close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
+  const CallLock::Hold hold(lock_, settings_.between);
+  const bool first = !std::exchange(closed_, true);
+  if (!hold.nested()) return leave();
+  if (first) leaves_ = true;
+}
+
+void Client::leave() const {
   if (process_ == ::getpid()) line_.close(Seconds(settings_.timeout));
+}
+
+template <typename Call>
+std::invoke_result_t<Call> Client::alone(const Call& call) const {
+  const CallLock::Hold hold(lock_, settings_.between);
+  if (hold.nested()) return under_way();
+  if (closed_) return closed();
+  after_fork();
+  const Leaving leaving{*this};
+  try {
+    return call();
+  } catch (const Closed&) {
+    return closed();
+  }
+}
+
+// However the call ended.
+Client::Leaving::~Leaving() {
+  if (!client.leaves_) return;
+  client.line_.wait_undisturbed();
+  client.leave();
 }
 
 // The connection is the parent's: two processes cannot speak over one.
@@ -141,22 +183,22 @@ Orders Client::only_stop(RolloutRef rollout) {
   return orders;
 }
 
-Result<Orders> Client::report(RolloutRef rollout, const EventLog& log) {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return closed();
-  after_fork();
-  const Key key{rollout.group, rollout.sample};
-  if (void_.contains(key)) return only_stop(rollout);
-  if (line_.waiting_bytes() > settings_.most_waiting) line_.look();
-  if (line_.waiting_bytes() > settings_.most_waiting) {
-    void_.insert(key);
-    to_end_.insert(key);
-    return only_stop(rollout);
-  }
-  driven_.insert(key);
-  auto answer = decide(Ask::Events, [&](JsonText& text) { log.put(text); });
-  if (answer && answer->error) return *answer->error;
-  return take_mail();
+Result<Orders> Client::report(RolloutRef rollout, const EventLog& log, bool over) {
+  return alone([&]() -> Result<Orders> {
+    const Key key{rollout.group, rollout.sample};
+    if (void_.contains(key)) return only_stop(rollout);
+    if (line_.waiting_bytes() > settings_.most_waiting) line_.look();
+    if (line_.waiting_bytes() > settings_.most_waiting) {
+      void_.insert(key);
+      to_end_.insert(key);
+      return only_stop(rollout);
+    }
+    driven_.insert(key);
+    auto answer = decide(Ask::Events, [&](JsonText& text) { log.put(text); });
+    if (over) driven_.erase(key);
+    if (answer && answer->error) return *answer->error;
+    return take_mail();
+  });
 }
 
 Result<Orders> Client::turn(RolloutRef rollout, const engine::Turn& turn) {
@@ -164,29 +206,25 @@ Result<Orders> Client::turn(RolloutRef rollout, const engine::Turn& turn) {
   if (auto possible = engine::check_turn(rollout, turn); !possible) return possible.error();
   EventLog log;
   log.turn(rollout, turn, true, std::nullopt);
-  return report(rollout, log);
+  return report(rollout, log, false);
 }
 
 Result<Orders> Client::ended(RolloutRef rollout, const Ending& ending) {
   EventLog log;
   log.ended(rollout, ending, std::nullopt);
-  auto orders = report(rollout, log);
-  const std::lock_guard lock(mutex_);
-  driven_.erase({rollout.group, rollout.sample});
-  return orders;
+  return report(rollout, log, true);
 }
 
 Result<Orders> Client::drive(const std::vector<RolloutRef>& rollouts) {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return closed();
-  after_fork();
-  for (const RolloutRef& rollout : rollouts) {
-    driven_.insert({rollout.group, rollout.sample});
-    void_.erase({rollout.group, rollout.sample});
-  }
-  auto answer = decide(Ask::Drive, [&](JsonText& text) { put_rollouts(text.key("rollouts"), rollouts); });
-  if (answer && answer->error) return *answer->error;
-  return take_mail();
+  return alone([&]() -> Result<Orders> {
+    for (const RolloutRef& rollout : rollouts) {
+      driven_.insert({rollout.group, rollout.sample});
+      void_.erase({rollout.group, rollout.sample});
+    }
+    auto answer = decide(Ask::Drive, [&](JsonText& text) { put_rollouts(text.key("rollouts"), rollouts); });
+    if (answer && answer->error) return *answer->error;
+    return take_mail();
+  });
 }
 
 namespace {
@@ -205,16 +243,16 @@ Result<Orders> Client::orders(double wait) {
   const auto until = Line::Clock::now() + std::chrono::duration_cast<Line::Clock::duration>(Seconds(*possible));
   while (true) {
     pollfd waits{-1, POLLIN, 0};
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_) return closed();
-      after_fork();
+    auto come = alone([&]() -> Result<std::optional<Orders>> {
       line_.look();
       if (line_.refused()) return *line_.refused();
       if (std::exchange(restart_untold_, false)) return restarted();
-      if (!is_empty(mail_) || Line::Clock::now() >= until) return take_mail();
+      if (!is_empty(mail_) || Line::Clock::now() >= until) return std::optional(take_mail());
       waits.fd = line_.descriptor();
-    }
+      return std::optional<Orders>();
+    });
+    if (!come) return come.error();
+    if (*come) return **std::move(come);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Line::Clock::now());
     const auto part = std::clamp(left, std::chrono::milliseconds(0), slice);
     if (::poll(&waits, 1, static_cast<int>(part.count())) <= 0) settings_.between();
@@ -224,9 +262,10 @@ Result<Orders> Client::orders(double wait) {
 // ---- what needs an engine
 
 Result<Answer> Client::demand(Ask ask, const Put& put) const {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return closed();
-  after_fork();
+  return alone([&] { return obtain(ask, put); });
+}
+
+Result<Answer> Client::obtain(Ask ask, const Put& put) const {
   if (std::exchange(restart_untold_, false)) return restarted();
   const std::int64_t restarts = counts_.restarts;
   ++counts_.calls;
@@ -245,11 +284,12 @@ Result<Answer> Client::demand(Ask ask, const Put& put) const {
 }
 
 Result<Orders> Client::begin_iteration(int iteration, const std::vector<std::string>& prompts) {
-  auto answer = demand(Ask::Begin, [&](JsonText& text) { text.member("it", iteration).member("prompts", prompts); });
-  if (!answer) return answer.error();
-  const std::lock_guard lock(mutex_);
-  leads_ = true;
-  return take_mail();
+  return alone([&]() -> Result<Orders> {
+    auto answer = obtain(Ask::Begin, [&](JsonText& text) { text.member("it", iteration).member("prompts", prompts); });
+    if (!answer) return answer.error();
+    leads_ = true;
+    return take_mail();
+  });
 }
 
 Result<engine::IterationReport> Client::end_iteration() {
@@ -367,17 +407,17 @@ engine::SwapReport Client::swap_outcome(int ticket) const {
 // ---- how it is
 
 bool Client::reached() const {
-  const std::lock_guard lock(mutex_);
+  const CallLock::Hold hold(lock_, settings_.between);
   return line_.reached();
 }
 
 ClientCounts Client::counts() const {
-  const std::lock_guard lock(mutex_);
+  const CallLock::Hold hold(lock_, settings_.between);
   return counts_;
 }
 
 std::string Client::problem() const {
-  const std::lock_guard lock(mutex_);
+  const CallLock::Hold hold(lock_, settings_.between);
   return line_.problem();
 }
 

@@ -9,13 +9,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/engine/engine.h"
+#include "runtime/remote/call_lock.h"
 #include "runtime/remote/line.h"
 
 namespace allot::remote {
@@ -26,7 +27,9 @@ struct ClientSettings {
   double patience = 60.0;                        // … that begin_iteration(), end_iteration() and the others may take
   std::size_t most_waiting = 16 << 20;           // bytes of reports that are kept for an engine that cannot be reached
   std::function<void(const std::string&)> warn;  // told once, when the first default is taken; empty: stderr
-  // Called every 50 ms while a call waits. What it throws ends the call; what was reported by it is told all the same.
+  // Called every 50 ms while a call waits. What it throws ends the call; what was reported by it is told all the same,
+  // except where it still waited for the call of another thread: then it has done nothing.
+  // It may look at how the client is, and close() it, which ends the call; what else it calls of it is an error.
   std::function<void()> between = [] {};
 };
 
@@ -103,6 +106,14 @@ class Client final : public engine::Engine {
   using Put = std::function<void(engine::JsonText&)>;
 
   Client(const std::filesystem::path& where, const ClientSettings& settings);
+  // `call` with the lock held, which gives a Result.
+  template <typename Call>
+  std::invoke_result_t<Call> alone(const Call& call) const;
+  struct Leaving {
+    const Client& client;
+    ~Leaving();
+  };
+  void leave() const;
   void after_fork() const;
   void use(Answer& answer);
   void note_restart();
@@ -110,17 +121,18 @@ class Client final : public engine::Engine {
   engine::Orders only_stop(engine::RolloutRef rollout);
   // With the lock held.
   std::optional<Answer> decide(Ask ask, const Put& put);
-  Result<engine::Orders> report(engine::RolloutRef rollout, const engine::EventLog& log);
+  Result<Answer> obtain(Ask ask, const Put& put) const;
   void give_up_lost();
   void take_default();
   // Without it.
+  Result<engine::Orders> report(engine::RolloutRef rollout, const engine::EventLog& log, bool over);
   Result<engine::Shaped> shape(const engine::MicroBatch& batch, const engine::EventLog& log);
   Result<Answer> demand(Ask ask, const Put& put) const;
   About about() const;
 
   ClientSettings settings_;
   // To look is to speak over the line, so all of it changes.
-  mutable std::mutex mutex_;
+  mutable CallLock lock_;
   mutable Line line_;
   mutable int process_;
   mutable engine::Orders mail_;
@@ -132,6 +144,7 @@ class Client final : public engine::Engine {
   mutable ClientCounts counts_;
   bool warned_ = false;
   bool closed_ = false;
+  bool leaves_ = false;  // closed below a call, which is to leave
 };
 
 }  // namespace allot::remote

@@ -126,6 +126,73 @@ class Clients(unittest.TestCase):
                 wait()
             self.assertLess(time.monotonic() - began, 5)
 
+    def run_script(self, code):
+        """In a process of its own, with `client`, since what fails here hangs."""
+        begin = f"import allot, os, signal, threading, time\nrun = {str(self.run_folder)!r}\n"
+        ran = subprocess.run([sys.executable, "-c", begin + textwrap.dedent(code)], capture_output=True, text=True,
+                             timeout=20)
+        return ran.returncode, ran.stdout
+
+    def test_a_handler_looks_at_the_client_that_waits_below_it(self):
+        self.assertEqual(self.run_script("""
+            client = allot.connect(run, timeout=0.5, patience=1)
+
+            def handle(*_):
+                print(client.calls, client.reached, "engine.sock" in client.problem)
+                for ask in (lambda: client.turn(0, 0, "look"), client.save_state, lambda: client.drive([(0, 0)])):
+                    try:
+                        ask()
+                    except allot.Error as error:
+                        print(str(error).split(",")[0])
+
+            signal.signal(signal.SIGALRM, handle)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            try:
+                client.begin_iteration(0, ["p0"])
+            except allot.Error as error:
+                print("cannot be reached" in str(error))
+            """), (0, "1 False True\n" + "A call of this client waits in the same thread\n" * 3 + "True\n"))
+
+    def test_a_handler_closes_the_client_that_waits_below_it(self):
+        for end, shown, status in (("pass", "This client is closed\n", 0), ("raise SystemExit(5)", "", 5)):
+            with self.subTest(end):
+                self.assertEqual(self.run_script(f"""
+                    client = allot.connect(run, timeout=0.5, patience=60)
+
+                    def handle(*_):
+                        client.close()
+                        {end}
+
+                    signal.signal(signal.SIGALRM, handle)
+                    signal.setitimer(signal.ITIMER_REAL, 0.2)
+                    try:
+                        client.begin_iteration(0, ["p0"])
+                    except allot.Error as error:
+                        print(str(error).split(":")[0])
+                    """), (status, shown))
+
+    def test_a_signal_is_seen_while_another_thread_waits_in_the_client(self):
+        class Interrupted(Exception):
+            pass
+
+        def handle(*_):
+            raise Interrupted
+
+        previous = signal.signal(signal.SIGALRM, handle)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        client = self.connect(timeout=0.5, patience=4)
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            asked = threads.submit(client.save_state)
+            time.sleep(0.3)   # it waits by now; to look would be to wait for it
+            for call in (lambda: client.defaults, lambda: client.turn(0, 0, "look")):
+                began = time.monotonic()
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                with self.assertRaises(Interrupted):
+                    call()
+                self.assertLess(time.monotonic() - began, 1.5)
+            self.assertFalse(asked.done())
+            self.assertIn("cannot be reached", str(asked.exception()))
+
     def test_a_process_ends_while_its_threads_wait(self):
         script = textwrap.dedent(f"""
             import allot, sys, threading, time

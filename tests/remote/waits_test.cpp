@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -218,4 +219,63 @@ TEST_CASE("whoever waits may end it at any time, and what was reported is told a
   for (int sample = 0; sample < 2; ++sample) must(worker->ended({0, sample}, scored(sample)));
   CHECK(must(leader->end_iteration()).metrics.at("turns") == 1);
   CHECK(worker->counts().lost == 0);
+}
+
+// As the handler of a signal does, in the thread of the call.
+TEST_CASE("what is called while a call waits may look at the client, and is told that it cannot ask") {
+  const Folder folder;
+  std::unique_ptr<Client> client;
+  int told = 0;
+  ClientSettings settings;
+  settings.timeout = 0.2;
+  settings.patience = 0.3;
+  settings.between = [&] {
+    if (!client) return;
+    const auto turned = client->turn({0, 0}, look());
+    REQUIRE_FALSE(turned);
+    CHECK(turned.error().what.find("A call of this client waits in the same thread") == 0);
+    CHECK_THROWS_AS(client->save_state(), Unanswered);
+    CHECK_FALSE(client->reached());
+    CHECK(client->counts().calls == 1);  // begin_iteration() below
+    ++told;
+  };
+  client = must(Client::connect(folder.path(), settings));
+  const auto begun = client->begin_iteration(0, {"p0"});
+  REQUIRE_FALSE(begun);
+  CHECK(begun.error().what.find("cannot be reached") != std::string::npos);
+  CHECK(told > 0);
+}
+
+TEST_CASE("a client that is closed while its call waits leaves with what was reported") {
+  const Folder folder;
+  Worker server = remote::test::served(folder.path() / "engine.sock");
+  const auto leader = client_of(folder.path(), 5);
+  must(leader->begin_iteration(0, {"p0", "p1"}));
+  std::unique_ptr<Client> client;
+  bool closes = false;
+  ClientSettings settings;
+  settings.timeout = settings.patience = 20;
+  settings.between = [&] {
+    if (!std::exchange(closes, false)) return;
+    client->close();
+    server.signal(SIGCONT);
+  };
+  client = must(Client::connect(folder.path(), settings));
+  server.signal(SIGSTOP);
+  closes = true;
+  const auto began = Clock::now();
+  const auto turned = client->turn({0, 0}, look());
+  CHECK(seconds_since(began) < 10);
+  REQUIRE_FALSE(turned);
+  CHECK(turned.error().what.find("This client is closed") == 0);
+  CHECK_FALSE(client->turn({0, 0}, look()));
+  engine::Orders orders;
+  for (int group = 0; group < 2; ++group) {
+    for (int sample = group == 0 ? 1 : 0; sample < 4; ++sample)
+      orders.append(must(leader->ended({group, sample}, scored(sample % 2))));
+  }
+  while (!orders.batch_closed) orders.append(must(leader->orders(5)));
+  const auto report = must(leader->end_iteration());
+  CHECK(report.metrics.at("turns") == 1);
+  CHECK(report.metrics.at("rollouts/aborted") == 1);
 }

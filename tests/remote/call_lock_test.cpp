@@ -1,0 +1,65 @@
+// Who calls while others call: other threads wait and look around, the same thread is told.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/remote/call_lock.h"
+
+using allot::remote::CallLock;
+
+namespace {
+
+void nothing() {}
+
+}  // namespace
+
+TEST_CASE("a hold below a hold of the same thread is none, and takes nothing with it") {
+  CallLock lock;
+  {
+    const CallLock::Hold first(lock, nothing);
+    CHECK_FALSE(first.nested());
+    for (int i = 0; i < 2; ++i) CHECK(CallLock::Hold(lock, nothing).nested());
+  }
+  CHECK_FALSE(CallLock::Hold(lock, nothing).nested());
+}
+
+TEST_CASE("whoever waits for a hold looks around every 50 ms, and what that throws ends the wait") {
+  struct Enough {};
+  CallLock lock;
+  std::atomic<bool> held = false, over = false;
+  std::jthread other([&] {
+    const CallLock::Hold hold(lock, nothing);
+    held = true;
+    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  while (!held) std::this_thread::yield();
+  int looks = 0;
+  const auto look = [&] {
+    if (++looks == 3) throw Enough();
+  };
+  const auto began = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS(CallLock::Hold(lock, look), Enough);
+  CHECK(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(150));
+  over = true;
+  CHECK_FALSE(CallLock::Hold(lock, nothing).nested());
+}
+
+TEST_CASE("one thread holds at a time") {
+  CallLock lock;
+  int held = 0;  // a counter that is no atomic: without the lock some of the steps were lost
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10'000; ++i) {
+          const CallLock::Hold hold(lock, nothing);
+          ++held;
+        }
+      });
+    }
+  }
+  CHECK(held == 40'000);
+}
