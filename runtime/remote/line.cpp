@@ -54,7 +54,8 @@ void Line::begin_anew() {
   engine_.clear();
   queue_.clear();
   queue_bytes_ = 0;
-  numbers_ = seen_ = seen_told_ = 0;
+  numbers_ = seen_ = seen_told_ = awaited_ = 0;
+  answer_.reset();
   retry_at_ = {};
   pause_ = settings_.retry_first;
 }

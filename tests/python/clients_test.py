@@ -193,6 +193,27 @@ class Clients(unittest.TestCase):
             self.assertFalse(asked.done())
             self.assertIn("cannot be reached", str(asked.exception()))
 
+    def test_a_forked_process_asks_where_a_thread_of_its_parent_waits(self):
+        self.assertEqual(self.run_script("""
+            client = allot.connect(run, timeout=0.5, patience=2)
+
+            def ask():
+                try:
+                    client.save_state()
+                except allot.Error as error:
+                    return "cannot be reached" in str(error)
+
+            thread = threading.Thread(target=ask)
+            thread.start()
+            time.sleep(0.3)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(10)   # ends one that hangs
+                os._exit(7 if ask() and client.calls == 1 else 1)   # its own call
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            thread.join()
+            """), (0, "7\n"))
+
     def test_a_process_ends_while_its_threads_wait(self):
         script = textwrap.dedent(f"""
             import allot, sys, threading, time

@@ -1,4 +1,7 @@
 // Who calls while others call: other threads wait and look around, the same thread is told.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -62,4 +65,26 @@ TEST_CASE("one thread holds at a time") {
     }
   }
   CHECK(held == 40'000);
+}
+
+// 7 is what the child ends with; without a lock of its own it waits, and the alarm ends it.
+TEST_CASE("the child of a fork does not wait for a thread of its parent") {
+  CallLock lock;
+  std::atomic<bool> held = false, over = false;
+  std::jthread other([&] {
+    const CallLock::Hold hold(lock, nothing);
+    held = true;
+    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  while (!held) std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    const bool nested = CallLock::Hold(lock, nothing).nested();
+    ::_exit(nested ? 1 : 7);
+  }
+  int status = 0;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
+  over = true;
 }
