@@ -126,11 +126,11 @@ Result<void> Experiment::check_policy() {
 
 // What a resumed run does not follow, so that nobody takes an edit for active.
 void Experiment::tell_edits() const {
-  const auto kept = kept_policies(result_.run);
-  if (const auto changes = changed_imports(options_.policy, kept); !changes.empty())
+  const auto own = follows_policy(options_) ? engine::OwnText::Followed : engine::OwnText::Told;
+  if (const auto edits = policy_edits(result_.run, options_.policy, own); !edits.empty())
     fmt::print(stderr, "allot train: {}: the run goes on under the text that its folder keeps\n  help: `allot swap {} {}` "
                "swaps to the files as they are; or put them back\n",
-               lang::shown(fmt::format("{}", fmt::join(changes, "; "))), result_.run.string(), options_.policy.string());
+               lang::shown(fmt::format("{}", fmt::join(edits, "; "))), result_.run.string(), options_.policy.string());
   if (!options_.watch.empty() && !std::filesystem::exists(options_.watch))
     fmt::print(stderr, "allot train: the watched file {} is gone: the run goes on under the text that its folder keeps, and "
                "follows the file once it is there again\n",
