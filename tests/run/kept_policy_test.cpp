@@ -120,7 +120,9 @@ TEST_CASE("a seed that had not begun begins as the others did") {
   REQUIRE(first->keep_policy(file, {"both", *hash}));
   folder.write("imp/gate.allot", std::string(gate) + "# edited\n");
 
+  CHECK_FALSE(has_begun(late));
   REQUIRE(begin_as_others(run, late));
+  CHECK(has_begun(late));
   auto second = RunFolder::open(late, true);
   REQUIRE(second);
   CHECK(second->kept_policy() == *hash);

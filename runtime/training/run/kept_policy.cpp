@@ -45,9 +45,13 @@ std::vector<std::string> policy_edits(const fs::path& run, const fs::path& file,
   return edits;
 }
 
-Result<void> begin_as_others(const fs::path& run, const fs::path& arm) {
+bool has_begun(const fs::path& arm) {
   std::error_code ignored;
-  if (fs::exists(arm / "policy.json", ignored)) return {};
+  return fs::exists(arm / "policy.json", ignored);
+}
+
+Result<void> begin_as_others(const fs::path& run, const fs::path& arm) {
+  if (has_begun(arm)) return {};
   for (const fs::path& other : policy_arms(run)) {
     const auto stamp = read_file(other / "policy.json");
     const auto kept = stamp ? nlohmann::json::parse(*stamp, nullptr, false) : nlohmann::json();

@@ -19,6 +19,8 @@ std::vector<engine::PolicyText> kept_policies(const std::filesystem::path& run);
 // engine::edits_since_active() has it.
 std::vector<std::string> policy_edits(const std::filesystem::path& run, const std::filesystem::path& file, engine::OwnText own);
 
+// Whether the arm `policy` of a seed has kept what it is under.
+bool has_begun(const std::filesystem::path& arm);
 // For the arm `policy` of a seed that had not begun when the run ended: it begins under what the others began with, not under
 // what the files say by now. Nothing where it has begun, or no other has.
 Result<void> begin_as_others(const std::filesystem::path& run, const std::filesystem::path& arm);
