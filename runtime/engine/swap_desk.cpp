@@ -25,6 +25,8 @@ constexpr auto pause_between_looks = 10ms;
 constexpr auto pause_between_beats = 1s;
 constexpr auto still = 1s;  // a watched file is as long as that before its text counts
 
+constexpr auto patience_with_edits = 2 * still;
+
 constexpr std::uintmax_t most_request_bytes = std::uintmax_t{64} << 20;  // a policy with all the files it names
 
 // What came of it stays as it is whatever becomes of the process.
@@ -94,6 +96,7 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
   desk->saved_ = engine.saved_change();
   desk->carry_out_again();
   desk->answer();  // with the tickets of this process, before it gives out others
+  desk->take_what_lies_there();
   desk->beat();
   desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
   return desk;
@@ -178,6 +181,17 @@ void SwapDesk::carry_out_again() {
     }
     served_[id].report = std::move(report);
   }
+}
+
+// A run whose budget is used up ends before its first iteration: what gives it a larger one must not come after that.
+void SwapDesk::take_what_lies_there() {
+  for (const auto until = std::chrono::steady_clock::now() + patience_with_edits; missed_ && std::chrono::steady_clock::now() < until;) {
+    std::this_thread::sleep_for(pause_between_looks);
+    follow_file();
+  }
+  take_requests();
+  for (auto& [id, worker] : workers_) worker.join();
+  answer();
 }
 
 // Tickets are taken in the order of asking, so that of several requests the latest wins.

@@ -255,6 +255,7 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
     }
   }
   for (auto& arm : arms) {
+    for (const std::string& line : arm->take_messages()) note(line);  // no iteration came to tell of them
     if (!interrupt_) {
       note(fmt::format("evaluating {} on held-out tasks", arm->tally().name));
       if (auto done = arm->evaluate(); !done && !interrupt_) return done.error();
