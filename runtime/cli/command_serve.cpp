@@ -1,5 +1,6 @@
 // allot serve: an engine as a process of its own, for trainers and rollout workers in other processes.
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,11 +10,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/served_options.h"
 #include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/policy_edits.h"
 #include "runtime/engine/swap_desk.h"
 #include "runtime/engine/swap_files.h"
 #include "runtime/remote/server.h"
@@ -73,6 +76,16 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
   return made;
 }
 
+// What a resumed run does not go on under, so that nobody takes an edit for active.
+void tell_edits(const engine::Settings& settings, const std::string& run) {
+  const auto edits = engine::edits_since_active(run, settings.policy, engine::OwnText::Told);
+  if (edits.empty()) return;
+  const std::string text = fmt::format("{}: the run goes on under the text that its folder keeps\n  help: `allot swap {} {}` swaps to "
+                                       "the files as they are; or put them back\n",
+                                       fmt::join(edits, "; "), run, settings.policy.string());
+  fmt::print(stderr, "allot: {}", lang::shown(text));
+}
+
 Json to_json(const remote::ServerCounts& counts) {
   return {{"connections", counts.connections}, {"requests", counts.requests}, {"repeated", counts.repeated},
           {"refused", counts.refused},         {"slow", counts.slow},         {"gone", counts.gone},
@@ -121,6 +134,7 @@ Exit serve(const ServeOptions& options) {
   if (!engine) return refused(engine.error());
   const auto desk = engine::SwapDesk::open(**engine, options.run, "");
   if (!desk) return refused(desk.error());
+  if (options.resume && !options.engine.policy.empty()) tell_edits(options.engine, options.run);
   const auto server = remote::Server::over(*std::move(listener), **engine, {.grace = options.grace});
   tell_ready(options, **engine, *server);
   constexpr timespec second{1, 0};
@@ -139,7 +153,7 @@ void add_serve(CLI::App& app, Exit& exit) {
   auto options = std::make_shared<ServeOptions>();
   engine::Settings& settings = options->engine;
   CLI::App* command = app.add_subcommand("serve", "Serve an engine to trainers and rollout workers in other processes");
-  command->add_option("POLICY", settings.policy, "the .allot file; without one every point has its default");
+  command->add_option("POLICY", settings.policy, "the .allot file; without one every point has its default, and a resumed run has its own policy");
   command->add_option("--run", options->run, "the run's folder, for journal, state and socket")->required();
   command->add_option("--socket", options->socket,
                       "where to listen instead, NAME.sock; for filesystems without sockets");

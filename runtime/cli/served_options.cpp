@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/inputs.h"
-#include "runtime/engine/policy.h"
+#include "runtime/engine/policy_edits.h"
 #include "runtime/engine/settings_record.h"
-#include "runtime/engine/versions_folder.h"
 
 namespace allot::cli {
 namespace {
@@ -63,12 +62,13 @@ std::string setting_differences(const Json& kept, const Json& now) {
 
 std::string hash_of(const Json& policy) { return policy.is_object() ? policy.value("hash", "") : ""; }
 
+// `is`: hash of the file's policy; empty where none is named, which stands for the one that the run has.
 std::string policy_differences(const engine::Settings& settings, const std::string& is, const Json& kept) {
   std::string text;
   const std::string was = hash_of(kept);
-  const bool was_under = !is.empty() && !was.empty() && engine::kept_text(settings.run_folder, is);
-  const auto named = [](const std::string& hash) { return hash.empty() ? std::string("none") : hash.substr(0, 12); };
-  if (is != was && !was_under) text += difference("POLICY", named(was), named(is));
+  if (!is.empty() && is != was && (was.empty() || !engine::is_kept(settings.policy, engine::kept_texts(settings.run_folder)))) {
+    text += difference("POLICY", was.empty() ? "none" : was.substr(0, 12), is.substr(0, 12));
+  }
   if (kept.is_object() && kept.contains("set") && kept.at("set") != Json(settings.parameters)) {
     text += difference("--set", shown(kept.at("set")), shown(Json(settings.parameters)));
   }
@@ -88,9 +88,9 @@ Result<engine::Settings> check_resumed(const engine::Settings& settings) {
   }
   std::string hash;
   if (!settings.policy.empty()) {
-    const auto policy = engine::load_policy(settings.policy, settings.parameters);
-    if (!policy) return policy.error();
-    hash = (*policy)->program().hash;
+    auto named = engine::policy_hash(settings.policy);
+    if (!named) return Error{named.error().what, "leave POLICY out: a resumed run goes on under the text that its folder keeps"};
+    hash = *std::move(named);
   }
   engine::Settings resumed = settings;
   std::string text;
@@ -105,7 +105,8 @@ Result<engine::Settings> check_resumed(const engine::Settings& settings) {
   }
   if (text.empty()) return resumed;
   return Error{"the run at " + settings.run_folder.string() + " was made with other options:" + text,
-               "resume with the options of the run; `allot swap` changes its policy and its parameters"};
+               "resume with the options of the run, without POLICY under the one that its folder keeps; once it is served, "
+               "`allot swap` changes its policy and its parameters"};
 }
 
 }  // namespace allot::cli

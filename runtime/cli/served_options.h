@@ -6,9 +6,9 @@
 
 namespace allot::cli {
 
-// Against the journal of `settings.run_folder`, where it tells; an error names each option that differs. The policy may be any
-// that the run was under, since its file may have been edited for a swap. Gives the settings to resume with: with the text
-// that the run began with.
+// Against the journal of `settings.run_folder`, where it tells; an error names each option that differs. Without a policy it
+// goes on under its own. One that is named may be any that the run was under, by the text of its file: what that imports may
+// be edited or broken by now. Gives the settings to resume with: with the text that the run began with.
 Result<engine::Settings> check_resumed(const engine::Settings& settings);
 
 }  // namespace allot::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,8 @@ using namespace std::chrono_literals;
 constexpr auto pause_between_looks = 10ms;
 constexpr auto pause_between_beats = 1s;
 constexpr auto still = 1s;  // a watched file is as long as that before its text counts
+
+constexpr auto patience_with_edits = 2 * still;
 
 constexpr std::uintmax_t most_request_bytes = std::uintmax_t{64} << 20;  // a policy with all the files it names
 
@@ -65,6 +68,20 @@ std::vector<std::string> ids_of(const fs::path& requests, std::initializer_list<
   return ids;
 }
 
+struct TakenRequest {
+  std::string id;
+  std::optional<SwapReport> given;  // the answer to it
+};
+
+// In the order of acceptance: ids tell the time by the clock of who asked. What was not answered comes last.
+std::vector<TakenRequest> taken_requests(const SwapFiles& files) {
+  std::vector<TakenRequest> taken;
+  for (const std::string& id : ids_of(files.requests(), {".taken"})) taken.push_back({id, answer_given(files, id)});
+  const auto place = [](const TakenRequest& each) { return each.given ? each.given->ticket : std::numeric_limits<int>::max(); };
+  std::stable_sort(taken.begin(), taken.end(), [&](const TakenRequest& a, const TakenRequest& b) { return place(a) < place(b); });
+  return taken;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path& run, const fs::path& watched) {
@@ -78,6 +95,8 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
   if (!watched.empty()) desk->watch(watched, resumed);
   desk->saved_ = engine.saved_change();
   desk->carry_out_again();
+  desk->answer();  // with the tickets of this process, before it gives out others
+  desk->take_what_lies_there();
   desk->beat();
   desk->thread_ = std::jthread([it = desk.get()](const std::stop_token& stop) { it->work(stop); });
   return desk;
@@ -140,8 +159,7 @@ void SwapDesk::announce(std::int64_t process) {
 // after the other; and nobody decides before the policy is active again that was said to be.
 void SwapDesk::carry_out_again() {
   std::error_code ignored;
-  for (const std::string& id : ids_of(files_.requests(), {".taken"})) {
-    const auto given = answer_given(files_, id);
+  for (const auto& [id, given] : taken_requests(files_)) {
     const bool accepted = given && !lasts(given->outcome);
     if (engine_.carried_out(id) || (given && !accepted)) {
       fs::remove(files_.taken(id), ignored);
@@ -163,6 +181,17 @@ void SwapDesk::carry_out_again() {
     }
     served_[id].report = std::move(report);
   }
+}
+
+// A run whose budget is used up ends before its first iteration: what gives it a larger one must not come after that.
+void SwapDesk::take_what_lies_there() {
+  for (const auto until = std::chrono::steady_clock::now() + patience_with_edits; missed_ && std::chrono::steady_clock::now() < until;) {
+    std::this_thread::sleep_for(pause_between_looks);
+    follow_file();
+  }
+  take_requests();
+  for (auto& [id, worker] : workers_) worker.join();
+  answer();
 }
 
 // Tickets are taken in the order of asking, so that of several requests the latest wins.

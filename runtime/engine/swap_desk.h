@@ -22,7 +22,8 @@ class SwapDesk {
  public:
   // `engine` must outlive the desk, and be what it was resumed to, between two iterations. What an earlier process had
   // accepted and that does not hold is carried out before this returns. `watched` may be empty. Of a run that is resumed, a
-  // watched file is taken up that was changed since it was last looked at.
+  // watched file is taken up that was changed since it was last looked at; before this returns too, if nobody writes it just
+  // now.
   static Result<std::unique_ptr<SwapDesk>> open(Engine& engine, const std::filesystem::path& run,
                                                 const std::filesystem::path& watched);
   ~SwapDesk();
@@ -47,6 +48,7 @@ class SwapDesk {
   void beat();
   void announce(std::int64_t process);
   void carry_out_again();
+  void take_what_lies_there();
   void take_requests();
   void serve(const std::string& id, SwapRequest request);
   void follow_file();

@@ -148,6 +148,44 @@ class Serve(unittest.TestCase):
         _, ready = self.start(*words, "--resume")  # the file was edited, but the run was under what it says now
         self.assertEqual(ready["hash"], edited)
 
+    def test_a_run_goes_on_under_the_text_that_its_folder_keeps(self):
+        text = "policy gate\nimport part as part\non finish of group g { when part.worth(g.reward_mean ?? 0) > 2 then drop otherwise train }\n"
+        part = "policy part\nfn worth(x: real) -> real = x\n"
+        policy = pathlib.Path(policy_file(f"{text}# file part.allot\n{part}", "gate.allot"))
+        imported = policy.parent / "part.allot"
+        shape = ["--slots", "1", "--group-size", "2"]
+        process, ready = self.start(str(policy), *shape)
+        begun = ready["hash"]
+        self.play(self.greet(ready), 0, 0)
+
+        def resumed(process, *words):
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=10)
+            process, ready = self.start(*words, *shape, "--resume")
+            self.assertEqual(ready["hash"], begun)
+            return process
+
+        def told(process):
+            process.send_signal(signal.SIGTERM)
+            return process.communicate(timeout=10)[1]
+
+        for now in (part.replace("= x", "= x * x"), "policy part\nfn worth(", None):
+            imported.unlink() if now is None else imported.write_text(now)
+            process = resumed(process, str(policy))
+            err = told(process)
+            self.assertIn(f"{imported} " + ("cannot be read any more" if now is None else "changed since"), err)
+            self.assertIn(f"`allot swap {self.run_folder} {policy}`", err)
+        imported.write_text(part)
+        self.assertEqual(told(resumed(process, str(policy))), "")  # as it was
+        for now in (text + "# edited\n", "policy gate\non finish of", None):
+            policy.unlink() if now is None else policy.write_text(now)
+            refused = allot("serve", str(policy), *shape, "--run", self.run_folder, "--resume")
+            self.assertEqual(refused.code, 2)
+            self.assertIn("There is no policy file" if now is None else f"POLICY: the run has {begun[:12]}", refused.err)
+            self.assertIn("without POLICY under the one that its folder keeps" if now else "leave POLICY out", refused.err)
+            process = resumed(process)  # as these say
+            self.assertEqual(told(process), "")
+
     def test_what_is_active_is_known_before_the_barrier(self):
         gate = "policy gate\nparam least: real = {}\non finish of group g {{ when (g.reward_mean ?? 0) < least then drop otherwise train }}\n"
         first, second = policy_file(gate.format(0.25), "gate.allot"), policy_file(gate.format(0.75), "gate.allot")
@@ -223,7 +261,10 @@ class Serve(unittest.TestCase):
         next_one = json.loads(pathlib.Path(self.run_folder, "state.json").read_text())["iteration"] + 1  # each opens one group
         self.play(self.greet(ready), next_one, next_one)
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.communicate(timeout=10)[1], "")
+        told = process.communicate(timeout=10)[1].splitlines()  # of the file that it was resumed with, and nothing else
+        self.assertEqual(len(told), 2)
+        self.assertIn(f"{first} says something else than the active version", told[0])
+        self.assertIn(f"({hash[:12]}): the run goes on under the text that its folder keeps", told[0])
         self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
 
     def test_what_the_trainer_can_do_is_said(self):

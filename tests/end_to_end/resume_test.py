@@ -115,6 +115,30 @@ class Policies(unittest.TestCase):
         self.write()
         self.assertIn(f"the watched file {other} is gone", self.resumed("--watch", str(other)).err)
 
+    def test_a_seed_that_had_not_begun_does_without_the_watched_file(self):
+        words = [*self.words, "--seeds", "2", "--watch", str(self.policy), "--iterations", "1"]
+        kept = self.place / "two"
+        process = train(*words, "--run", str(kept))
+        self.assertEqual(process.returncode, 0, process.err)
+        begun = json.loads((kept / "seed-7" / "policy" / "policy.json").read_text())["sha256"]
+        shutil.rmtree(kept / "seed-13")  # as if it were killed before that
+        whole = self.policy.read_text()
+        # Gone, broken, one that needs more turns than there are, and one under which a seed can begin.
+        beyond = "policy both\non turn 99 of group g { stop }\n"
+        for now, as_others in ((None, True), (whole[:60], True), (beyond, True), (whole + "# edited\n", False)):
+            with self.subTest(now=now):
+                run_folder = folder() / "run"
+                shutil.copytree(kept, run_folder)
+                self.policy.unlink() if now is None else self.policy.write_text(now)
+                process = train(*words, "--run", str(run_folder), "--resume")
+                self.write()
+                self.assertEqual(process.returncode, 0, process.err)
+                self.assertEqual("seed 13: nothing can begin under the watched file" in process.err, as_others, process.err)
+                stamp = json.loads((run_folder / "seed-13" / "policy" / "policy.json").read_text())
+                self.assertEqual(stamp["sha256"] == begun, as_others)
+                self.assertEqual(len(lines(run_folder / "seed-13" / "policy" / "metrics.jsonl")), 1)
+                self.assertTrue((run_folder / "report.json").exists())
+
     def test_the_copy_in_the_folder_is_as_good_as_the_file(self):
         copy = self.run_folder / "seed-7" / "policy" / "policy.allot"
         before = copy.read_text()

@@ -170,6 +170,21 @@ class Budgets(unittest.TestCase):
         notes = subprocess.run([ALLOT, "log", str(place / "run"), "--kind", "note"], capture_output=True, text=True)
         self.assertEqual(notes.stdout.count("   2  the budget of the run is used up: 30 of 30 rollouts.\n"), 1, notes.stdout)
 
+    def test_a_larger_budget_in_the_watched_file_lets_it_go_on(self):
+        place = folder()
+        policy = place / "tight.allot"
+        words = [*TINY, "--policy", str(policy), "--watch", str(policy), "--iterations", "20", "--run", str(place / "run")]
+        text = "policy tight\nbudget {} rollouts per run\non finish of group g {{ train }}\n"
+        # Three groups of four an iteration; what is refused is told all the same.
+        for budget, resume, played, told in ((12, [], 1, ""), (24, ["--resume"], 2, "tight.allot, changed while the run was down: active as version 1"),
+                                             ("no", ["--resume"], 2, "tight.allot, changed while the run was down: refused")):
+            policy.write_text(text.format(budget))
+            done = train(*words, *resume)
+            self.assertEqual(done.returncode, 0, done.err)
+            self.assertIn(told, done.err)
+            self.assertIn(f"rollouts; {played} of 20 iterations were played\n", done.out)
+            self.assertEqual(len(lines(place / "run" / "seed-7" / "none" / "metrics.jsonl")), played)
+
 
 class Deferring(unittest.TestCase):
     def test_groups_wait_over_iterations_and_over_the_end_of_the_process(self):

@@ -85,6 +85,44 @@ TEST_CASE("requests that build on each other are made again in their order, befo
   CHECK((*second)->take_messages().empty());
 }
 
+TEST_CASE("requests are made again in the order in which they were accepted, whatever the clocks of those who asked") {
+  const Folder folder;
+  const SwapFiles files(folder.path);
+  auto engine = engine_in(folder.path);
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  const auto asked = [&](const std::string& id, int line) {
+    REQUIRE(replace_file(files.request(id), to_text(request_of(gate(line)))));
+    REQUIRE(comes_true([&] { return fs::exists(files.answer(id)); }));
+    const auto report = swap_report_from(*read_whole(files.answer(id)));
+    REQUIRE(report);
+    REQUIRE(report->outcome == SwapOutcome::Active);
+    return report->to;
+  };
+  asked("03-clock-ahead", 1);
+  asked("02-clock-right", 2);
+  std::string last = asked("01-clock-behind", 3);
+  desk->reset();
+  engine.reset();  // no iteration has ended: the state holds none of them
+  int versions = 3;
+  SECTION("all were answered") {}
+  SECTION("one was taken and not answered: it comes last") {
+    const auto policy = load_policy(request_of(gate(4)).text, {});
+    REQUIRE(policy);
+    REQUIRE(replace_file(files.taken("00-unanswered"), to_text(request_of(gate(4)))));
+    last = (*policy)->program().hash;
+    versions = 4;
+  }
+  for (int resumes = 0; resumes < 2; ++resumes) {  // the answers have the tickets of the process before
+    auto again = engine_in(folder.path);
+    auto second = SwapDesk::open(*again, folder.path, {});
+    REQUIRE(second);
+    CHECK(again->policy_hash() == last);  // at once
+    CHECK(again->active_version() == versions);
+    CHECK((*second)->take_messages().empty());
+  }
+}
+
 TEST_CASE("which version is active is known from the folder at once, and after the end of the process") {
   const Folder folder;
   const auto known = [&] {

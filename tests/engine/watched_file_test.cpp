@@ -270,6 +270,36 @@ TEST_CASE("a watched file that was changed while the run was down is taken up, o
   CHECK(engine->active_version() == 3);
 }
 
+TEST_CASE("what was saved while the run was down is active before it goes on: its budget may be larger") {
+  const Folder folder;
+  const fs::path file = folder.path / "first.allot";
+  const auto tight = [](int rollouts) { return fmt::format("policy gate\nbudget {} rollouts per run\non finish of group g {{ train }}\n", rollouts); };
+  auto engine = engine_in(folder.path, tight(4));
+  REQUIRE(SwapDesk::open(*engine, folder.path, file));
+  Driver(*engine, [](const std::string&, int sample) { return steady(1, sample % 2); }).run(0, prompts(4));
+  REQUIRE(engine->used_up() == "4 of 4 rollouts");  // two groups of two
+  write(file, tight(8));
+  auto desk = SwapDesk::open(*engine, folder.path, file);
+  REQUIRE(desk);
+  CHECK(engine->active_version() == 1);  // at once
+  CHECK(engine->used_up().empty());
+  const auto told = (*desk)->take_messages();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].find("changed while the run was down: active as version 1") != std::string::npos);
+}
+
+TEST_CASE("a request that nobody had taken when the process ended is carried out before the run goes on") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  REQUIRE(replace_file(files.request("00-asked"), to_text(request_of(gate(1)))));
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  CHECK(engine->active_version() == 1);
+  CHECK(fs::exists(files.answer("00-asked")));
+}
+
 TEST_CASE("a run that is resumed with a watch it did not have takes the file, unless it is active") {
   const Folder folder;
   auto engine = engine_in(folder.path);

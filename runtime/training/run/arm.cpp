@@ -151,6 +151,8 @@ Result<void> Arm::open_desk() {
   return {};
 }
 
+std::vector<std::string> Arm::take_messages() { return desk_ ? desk_->take_messages() : std::vector<std::string>(); }
+
 std::vector<const worlds::Task*> Arm::draw() {
   const auto tasks = setting_.world->tasks(worlds::Split::Training);
   std::vector<const worlds::Task*> drawn;
@@ -214,8 +216,7 @@ Result<std::string> Arm::iterate(int stops) {
   ++iteration_;
   if (auto saved = save(); !saved) return saved.error();
   std::string said = report->message;
-  if (desk_)
-    for (const auto& line : desk_->take_messages()) said += (said.empty() ? "" : "; ") + line;
+  for (const auto& line : take_messages()) said += (said.empty() ? "" : "; ") + line;
   const std::string tail = said.empty() ? "" : " (" + said + ")";
   return fmt::format("{} {:.1f}s reward {:.2f}{}{}", tally_.name, collected->seconds + learned->seconds,
                      mean_reward(*collected), last_stops_ > 0 ? fmt::format(" stopped {}", last_stops_) : "", tail);

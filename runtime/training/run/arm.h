@@ -59,6 +59,8 @@ class Arm {
   int last_stops() const { return last_stops_; }
   // How the budget of the run stands that covers no rollout any more; empty while there is one left to start or to wait for.
   std::string used_up() const { return engine_->used_up(); }
+  // What was said of swaps since the last iteration told of them, a line each.
+  std::vector<std::string> take_messages();
   const ArmTally& tally() const { return tally_; }
   const std::string& policy_name() const { return stamp_.name; }
 

@@ -52,6 +52,8 @@ class Experiment {
   Result<void> prepare();
   Result<void> check_policy();
   void tell_edits() const;
+  bool file_begins() const;
+  Result<void> begin_policy(std::uint64_t seed, const std::filesystem::path& arm) const;
   Result<void> check_length(const Tokenizer& tokenizer, int max_positions);
   Result<Start> start(std::uint64_t seed, const std::filesystem::path& folder);
   Result<Start> fresh_start(std::uint64_t seed, const std::filesystem::path& folder);
@@ -126,15 +128,35 @@ Result<void> Experiment::check_policy() {
 
 // What a resumed run does not follow, so that nobody takes an edit for active.
 void Experiment::tell_edits() const {
-  const auto kept = kept_policies(result_.run);
-  if (const auto changes = changed_imports(options_.policy, kept); !changes.empty())
+  const auto own = follows_policy(options_) ? engine::OwnText::Followed : engine::OwnText::Told;
+  if (const auto edits = policy_edits(result_.run, options_.policy, own); !edits.empty())
     fmt::print(stderr, "allot train: {}: the run goes on under the text that its folder keeps\n  help: `allot swap {} {}` "
                "swaps to the files as they are; or put them back\n",
-               lang::shown(fmt::format("{}", fmt::join(changes, "; "))), result_.run.string(), options_.policy.string());
+               lang::shown(fmt::format("{}", fmt::join(edits, "; "))), result_.run.string(), options_.policy.string());
   if (!options_.watch.empty() && !std::filesystem::exists(options_.watch))
     fmt::print(stderr, "allot train: the watched file {} is gone: the run goes on under the text that its folder keeps, and "
                "follows the file once it is there again\n",
                options_.watch.string());
+}
+
+// Whether a run could begin under what the policy's file says by now.
+bool Experiment::file_begins() const {
+  const ArmSetting setting{&options_, world_.get(), nullptr, options_.seeds.front(), turn_limit(), &interrupt_};
+  engine::Settings settings = engine_settings(setting, ArmKind::Policy);
+  settings.native = false;
+  return static_cast<bool>(engine::Engine::create(settings));
+}
+
+// A seed that had not begun when the run ended takes up a file that is followed, unless that is gone or broken by now: it
+// must not end a run that is hours old.
+Result<void> Experiment::begin_policy(std::uint64_t seed, const std::filesystem::path& arm) const {
+  if (!options_.resume) return {};
+  if (follows_policy(options_)) {
+    if (has_begun(arm) || file_begins()) return {};
+    note(fmt::format("seed {}: nothing can begin under the watched file {}: it begins as the other seeds did", seed,
+                     options_.watch.string()));
+  }
+  return begin_as_others(result_.run, arm);
 }
 
 // A rollout must hold at least one observation and one action.
@@ -212,8 +234,8 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
   for (const auto& name : options_.arms) {
     const auto kind = parse_arm(name);
     if (!kind) return kind.error();
-    if (*kind == ArmKind::Policy && options_.resume && !follows_policy(options_))
-      if (auto begun = begin_as_others(result_.run, folder / name); !begun) return begun.error();
+    if (*kind == ArmKind::Policy)
+      if (auto begun = begin_policy(seed, folder / name); !begun) return begun.error();
     auto arm = Arm::make(*kind, name, setting, begin->model, folder / name, options_.resume);
     if (!arm) return arm.error();
     if ((*arm)->next_iteration() > options_.iterations)
@@ -233,6 +255,7 @@ Result<SeedResult> Experiment::run_seed(std::uint64_t seed) {
     }
   }
   for (auto& arm : arms) {
+    for (const std::string& line : arm->take_messages()) note(line);  // no iteration came to tell of them
     if (!interrupt_) {
       note(fmt::format("evaluating {} on held-out tasks", arm->tally().name));
       if (auto done = arm->evaluate(); !done && !interrupt_) return done.error();

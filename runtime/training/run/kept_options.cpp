@@ -25,7 +25,7 @@ std::string place_of(const fs::path& path) {
 // What it says with all that it names, not where it lies. A followed file may be gone by a resume, and is not compared.
 Result<std::string> policy_said(const RunOptions& o) {
   if (o.policy.empty() || (o.resume && follows_policy(o))) return std::string();
-  auto hash = policy_hash(o.policy);
+  auto hash = engine::policy_hash(o.policy);
   if (!hash) return hash.error();
   return "sha256 " + *hash;
 }
@@ -133,7 +133,7 @@ Result<void> check_resumed(const RunOptions& options, const fs::path& run) {
   Json given = Json::parse(now->dump());
   // A policy that the run was swapped to is one of its own, and what it names may be edited too: the run goes on under what
   // its folder keeps.
-  if (follows_policy(options) || is_kept(options.policy, kept_policies(run))) given["--policy"] = (*kept)["--policy"];
+  if (follows_policy(options) || engine::is_kept(options.policy, kept_policies(run))) given["--policy"] = (*kept)["--policy"];
   if (const auto text = differences(*kept, given); !text.empty())
     return Error{"the run at " + run.string() + " was made with other options:" + text,
                  "resume with the options of the run (--iterations may grow), or choose another --run"};

@@ -7,23 +7,20 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/engine/policy_edits.h"
 #include "runtime/engine/policy_text.h"
 
 namespace allot::training {
 
-// Hash over the file and all that it names, as versions/HASH.json has it; over the file alone where it has errors.
-Result<std::string> policy_hash(const std::filesystem::path& file);
-
 // The texts of all policies that the run was under, whatever the seed.
 std::vector<engine::PolicyText> kept_policies(const std::filesystem::path& run);
 
-// Whether the file itself says what one of `kept` says; what it names may differ.
-bool is_kept(const std::filesystem::path& file, const std::vector<engine::PolicyText>& kept);
+// How the file, and what it names, differ from the active version of each arm `policy`: a sentence each, as
+// engine::edits_since_active() has it.
+std::vector<std::string> policy_edits(const std::filesystem::path& run, const std::filesystem::path& file, engine::OwnText own);
 
-// The files which it names that say something else than in every text of `kept` that is like it, or are gone: a sentence
-// each. Empty where nothing changed.
-std::vector<std::string> changed_imports(const std::filesystem::path& file, const std::vector<engine::PolicyText>& kept);
-
+// Whether the arm `policy` of a seed has kept what it is under.
+bool has_begun(const std::filesystem::path& arm);
 // For the arm `policy` of a seed that had not begun when the run ended: it begins under what the others began with, not under
 // what the files say by now. Nothing where it has begun, or no other has.
 Result<void> begin_as_others(const std::filesystem::path& run, const std::filesystem::path& arm);
