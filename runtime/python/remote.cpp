@@ -64,7 +64,7 @@ std::map<std::string, std::int64_t> counts_of(const Server& server) {
 }
 
 // Ctrl-C is seen by the interpreter alone, between two of its own steps, and while a call waits there are none. Handlers
-// run in the main thread; another one that took the interpreter's lock while that ends would end the process with it.
+// run in the main thread; another that took the interpreter's lock while that ends would end the process with it.
 void look_at_signals() {
   if (::gettid() != ::getpid()) return;
   const nb::gil_scoped_acquire acquire;
