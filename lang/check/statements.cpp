@@ -194,8 +194,9 @@ void HandlerChecker::rule(const tree::Statement& s) {
     rule.condition = expressions_.condition(s.condition);
     broken = rule.condition == poison;
     if (!broken) {
-      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition);
-      warn_of_shaped(policy_, builder_, shaped_, rule.condition, point_.point, policy_.place(tree_.point_span));
+      const Span span = policy_.tree[s.condition].span;
+      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition, span);
+      warn_of_shaped(policy_, shaped_, rule.condition, span, point_.point, policy_.place(tree_.point_span));
     }
     condition_again(s);
     mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
