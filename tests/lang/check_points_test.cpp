@@ -404,6 +404,11 @@ TEST_CASE("an expression of its own may walk lists, and is told that it has no r
     CHECK(shown(run).find("is known in a run only") != std::string::npos);
     CHECK(shown(run).find("write a literal") == std::string::npos);
   }
+  for (const char* const seeded : {"allot 3 over x in [1, 1], n in 0..1 maximizing x * n ties: seeded \"a\"",
+                                   "argsort([1, 1], ties: seeded \"a\")"}) {
+    INFO(seeded << "\n" << shown(seeded));
+    CHECK(shown(seeded).find("`allot eval` has no run: leave `ties:` out") != std::string::npos);
+  }
 }
 
 TEST_CASE("a file with too many parts is not read on, and a long chain of functions has a bound") {
