@@ -343,7 +343,7 @@ constexpr std::array table{
          "policy p\nrefill at most 2 rounds then train_partial\non finish of group g { when g.flat then drop, refill }\n"},
     Code{"W0508", "written twice",
          "Effects run in order. Where one handler remembers or reports the same thing twice, the second wins, and the first is "
-         "lost.",
+         "lost: unless the second may fault, or, at a barrier, something in between looks at the state.",
          "policy p\non finish of group g {\n  report left = g.alive\n  report left = g.ended\n}\n",
          "policy p\non finish of group g {\n  report left = g.alive\n  report done = g.ended\n}\n"},
 };

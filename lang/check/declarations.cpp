@@ -1,7 +1,10 @@
 // Parameters and state: what a policy keeps under names of its own.
 #include "lang/check/declarations.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lang/check/expressions.h"
 #include "lang/check/units.h"
@@ -92,6 +95,30 @@ bool small(Policy& policy, const tree::StateDecl& decl, const Type& type) {
   return false;
 }
 
+// An expression as it is written, but without the units of its literals.
+std::string without_units(const Policy& policy, tree::ExprId id) {
+  std::vector<Span> units;
+  std::vector<tree::ExprId> open{id};
+  while (!open.empty()) {
+    const tree::Expr& e = policy.tree[open.back()];
+    open.pop_back();
+    open.insert(open.end(), e.args.begin(), e.args.end());
+    if (e.unit.empty()) continue;
+    const std::string_view text = policy.source.text(e.span);
+    const std::size_t number = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1;
+    units.push_back({e.span.begin + static_cast<std::uint32_t>(number), e.span.end});
+  }
+  std::sort(units.begin(), units.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  Span rest = policy.inside(policy.tree[id].span);
+  std::string result;
+  for (const Span& unit : units) {
+    result += policy.text(Span{rest.begin, unit.begin});
+    rest.begin = unit.end;
+    if (rest.begin < rest.end && policy.source.text()[rest.begin] == ' ') result += ' ';
+  }
+  return result + policy.text(rest);
+}
+
 void declare_state(Policy& policy, const tree::StateDecl& decl) {
   if (!fresh(policy, decl.name, "state")) return;
   Binding binding = value_binding(decl.name, "state");
@@ -139,7 +166,7 @@ void declare_state(Policy& policy, const tree::StateDecl& decl) {
         Type kept = *type;
         kept.base = Base::Real;
         kept.unit = {};
-        const std::string initial_text = decl.initial == tree::none ? "" : " = " + policy.text(decl.initial);
+        const std::string initial_text = decl.initial == tree::none ? "" : " = " + without_units(policy, decl.initial);
         policy.error("E0405", policy.tree[decl.decay].span, "whole numbers do not decay",
                      "each step would be rounded, and soon none moves it any more",
                      "keep a real: `state " + decl.name.text + ": " + to_text(kept) + " per " + decl.scope + initial_text +

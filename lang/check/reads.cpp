@@ -88,9 +88,13 @@ NodeId Expressions::fact(const FactRow& row, const Binding* owner, tree::ExprId 
   const Span span = expr(id).span;
   if (where_.constant) {
     const std::string what = quoted(policy_.text(id));
+    const bool ties = policy_.source.text(span).starts_with("seeded");  // where no number can stand
     policy_.error("E0404", span,
                   where_.eval ? what + " is known in a run only" : "this must be known from the text alone", "",
-                  where_.eval ? "`allot eval` has no run: write a number in its place" : "write a literal");
+                  std::string(where_.eval ? "`allot eval` has no run: " : "") +
+                      (ties          ? "leave `ties:` out"
+                       : where_.eval ? "write a number in its place"
+                                     : "write a literal"));
     return poison;
   }
   if (refuse_fact(row, id)) return poison;

@@ -75,6 +75,7 @@ bool Slopes::moves(NodeId id) {
 bool Slopes::find_moves(const Node& node) const {
   const auto known = [&](NodeId id) { return id != poison && moves_[static_cast<std::size_t>(id)]; };
   const Handler& handler = builder_.handler;
+  if (node.type.base == Base::Bool || node.type.base == Base::Int) return false;  // they jump
   if (node.op == Op::Read) return handler.reads[static_cast<std::size_t>(node.index)].fact == Fact::TokenLogProb;
   if (node.op == Op::Let) return known(handler.lets[static_cast<std::size_t>(node.index)].value);
   if (node.op == Op::Call && builtins()[static_cast<std::size_t>(node.index)].name == "detach") return false;

@@ -1,5 +1,8 @@
 // The statements of one handler.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "lang/check/handlers.h"
@@ -15,6 +18,53 @@ Where where_of(const PointRow& point) {
   where.point = point.point;
   where.subject = point.subject;
   return where;
+}
+
+// Whether one of these nodes, or of what they are made of however deep, is such.
+template <typename Is>
+bool any_within(const Builder& builder, std::vector<NodeId> open, const Is& is) {
+  const Handler& handler = builder.handler;
+  std::set<NodeId> seen(open.begin(), open.end());
+  const auto reach = [&](NodeId id) {
+    if (id != poison && seen.insert(id).second) open.push_back(id);
+  };
+  while (!open.empty()) {
+    const Node& node = builder[open.back()];
+    open.pop_back();
+    if (is(node)) return true;
+    for (const NodeId arg : node.args) reach(arg);
+    if (node.op == Op::Let) reach(handler.lets[static_cast<std::size_t>(node.index)].value);
+    if (node.loop >= 0) reach(handler.loops[static_cast<std::size_t>(node.loop)].source);
+  }
+  return false;
+}
+
+// Other than by overflow, which nobody counts on.
+bool may_fault(const Builder& builder, const Node& node) {
+  switch (node.op) {
+    case Op::Call:
+    case Op::Allot:
+    case Op::At:
+    case Op::Align:
+      return true;
+    case Op::Divide:
+    case Op::Modulo: {
+      const std::optional<Cell> by = builder.value(node.args[1]);
+      if (!by || by->defined == 0) return true;
+      return builder.type(node.args[1]).base == Base::Int ? by->integer() == 0 : !(std::abs(by->real()) > 0);
+    }
+    default:
+      return false;
+  }
+}
+
+// Whether anything that was made after `node` looks at the state, be it through a `let` from before: that one is computed
+// where it is first used.
+bool looked_at_since(const Builder& builder, NodeId node, std::int32_t state) {
+  std::vector<NodeId> later(builder.handler.nodes.size() - static_cast<std::size_t>(node) - 1);
+  std::iota(later.begin(), later.end(), node + 1);
+  return any_within(builder, std::move(later),
+                    [&](const Node& each) { return each.op == Op::State && each.index == state; });
 }
 
 }  // namespace
@@ -144,8 +194,9 @@ void HandlerChecker::rule(const tree::Statement& s) {
     rule.condition = expressions_.condition(s.condition);
     broken = rule.condition == poison;
     if (!broken) {
-      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition);
-      warn_of_shaped(policy_, builder_, shaped_, rule.condition, point_.point, policy_.place(tree_.point_span));
+      const Span span = policy_.tree[s.condition].span;
+      warn_of_condition(policy_, builder_, expressions_.ranges(), rule.condition, span);
+      warn_of_shaped(policy_, shaped_, rule.condition, span, point_.point, policy_.place(tree_.point_span));
     }
     condition_again(s);
     mark = expressions_.narrow(expressions_.defined_when(s.condition, true));
@@ -230,19 +281,24 @@ void HandlerChecker::remember(const tree::Statement& s, std::vector<Effect>& eff
   effect.value = expressions_.check_as(s.value, state.type, "state " + quoted(state.name));
   if (state.low) effect.value = expressions_.refine(effect.value, s.value, *state.low, *state.high, "state " + quoted(state.name));
   if (effect.value == poison) return;
-  // At a barrier the second sees what the first wrote.
-  const bool seen = barrier(point_.point) && policy_.text(s.value).find(state.name) != std::string::npos;
-  if (!seen) written_twice(effect, effects, quoted(policy_.text(s.target)));
+  written_twice(effect, effects, quoted(policy_.text(s.target)));
   effects.push_back(std::move(effect));
 }
 
-// Effects run in order, and nothing stands between two of one block: the second wins.
+// Effects run in order, and the second wins: unless it faults, or the first was of use before. At a barrier what stands
+// after a write sees it, also the value of the next one; a group's handler sees the state as it was before all of them.
 void HandlerChecker::written_twice(const Effect& effect, const std::vector<Effect>& before, const std::string& what) {
   const auto key = [&](const Effect& e) { return e.key < 0 ? std::string() : policy_.text(builder_[e.key].span); };
-  const auto first = std::find_if(before.begin(), before.end(), [&](const Effect& e) {
+  const auto first = std::find_if(before.rbegin(), before.rend(), [&](const Effect& e) {
     return e.kind == effect.kind && e.index == effect.index && key(e) == key(effect);
   });
-  if (first == before.end()) return;
+  if (first == before.rend()) return;
+  const bool faults = builder_.type(effect.value).vector() ||  // remembered whole or not at all
+                      any_within(builder_, {effect.value}, [&](const Node& node) { return may_fault(builder_, node); });
+  if (faults) return;
+  const bool seen = effect.kind == EffectKind::Remember && barrier(point_.point) &&
+                    looked_at_since(builder_, first->value, effect.index);
+  if (seen) return;
   policy_.warning("W0508", first->span, what + " is written twice, and this is lost", "", "keep one of the two",
                   {{effect.span, "it is written again here"}});
 }

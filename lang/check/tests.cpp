@@ -84,12 +84,15 @@ std::vector<std::string> draws_of(const Program& program) {
   return names;
 }
 
-// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact.
+// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact. A product
+// and a quotient have another unit than their operands, but a list that is repeated is one of values still.
 std::optional<tree::ExprId> wrong_unit(const Policy& policy, tree::ExprId id, const std::vector<Unit>& fitting) {
   const tree::Expr& e = policy.tree[id];
+  const bool product = e.kind == tree::ExprKind::Binary && (e.op == "*" || e.op == "/");
   const std::optional<BaseUnit> unit = e.unit.empty() ? std::nullopt : unit_named(e.unit);
   if (unit && std::find(fitting.begin(), fitting.end(), of(*unit)) == fitting.end()) return id;
   for (const tree::ExprId arg : e.args) {
+    if (product && policy.tree[arg].kind != tree::ExprKind::List) continue;
     if (const auto wrong = wrong_unit(policy, arg, fitting)) return wrong;
   }
   return std::nullopt;
@@ -98,6 +101,7 @@ std::optional<tree::ExprId> wrong_unit(const Policy& policy, tree::ExprId id, co
 void check_units(Policy& policy, const tree::Expr& record, std::size_t field) {
   const std::string& name = record.labels[field];
   std::vector<Unit> fitting;
+  if (name == "prompts") fitting.push_back(of(BaseUnit::Prompts));  // how many there are
   for (const Subject subject : find_record(record.text)->subjects) {
     if (const FactRow* const fact = find_fact(subject, name)) fitting.push_back(fact->type.unit);
   }

@@ -102,8 +102,7 @@ void collect_bounds(const Builder& builder, NodeId id, MeanBounds& bounds) {
 
 }  // namespace
 
-void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition) {
-  const Span span = builder[condition].span;
+void warn_of_condition(Policy& policy, const Builder& builder, Ranges& ranges, NodeId condition, Span span) {
   if (const std::optional<bool> always = settled(builder, ranges, condition)) {
     policy.warning("W0502", span, std::string("this condition is always ") + (*always ? "true" : "false"),
                    *always ? "no later rule is reached" : "this rule never answers",
@@ -182,15 +181,14 @@ bool Shaped::find(const Node& node) const {
   return std::any_of(node.args.begin(), node.args.end(), known);
 }
 
-void warn_of_shaped(Policy& policy, const Builder& builder, Shaped& shaped, NodeId condition, Point point,
-                    const std::string& handler) {
+void warn_of_shaped(Policy& policy, Shaped& shaped, NodeId condition, Span span, Point point, const std::string& handler) {
   const bool gate = point == Point::Result || point == Point::Wave || point == Point::Finish || point == Point::Resume;
   const tree::Handler* score = nullptr;
   for (const tree::Handler& each : policy.tree.handlers) {
     if (each.point == "score") score = &each;
   }
   if (!gate || !score || !shaped.looks(condition) || !policy.first_time("W0505", handler)) return;
-  policy.warning("W0505", builder[condition].span, "this looks at rewards that are shaped already",
+  policy.warning("W0505", span, "this looks at rewards that are shaped already",
                  "it judges the shaping, not the task",
                  "look at what the environment gave: `g.raw_rewards`, or `g.hit_rate` with a `hit` condition",
                  {{score->point_span, "they are changed here"}});

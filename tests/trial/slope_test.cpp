@@ -226,6 +226,10 @@ TEST_CASE("what does not move beside t.logprob may be a vector") {
            "set loss = x + floor(t.logprob) + ceil(x) * 0.5 + round_even(x)",
            "set loss = x * count(y > 0.5 for y in [x, 1])",
            "set loss = t.logprob * dot([1, 2], [3, 4])",
+           "set loss = t.logprob * sum(if a > x then 1.0 else 0.0 for a in [0.5, 2])",
+           "set loss = t.logprob * sum(a for a in [0.5, 2] where a > x)",
+           "set loss = t.logprob * (mean([floor(10 * x) * 0.5, 1]) ?? 1)",
+           "let over = x > 0.5\n  set loss = x * sum(if over then a else 2 * a for a in [0.5, 2])",
        }) {
     const Checked checked = check(loss, functions);
     INFO(checked.shown);
