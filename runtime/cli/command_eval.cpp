@@ -22,6 +22,7 @@ namespace {
 
 struct EvalOptions {
   std::string expression;
+  std::vector<std::string> folders;  // taken as by every command; an expression names no file
   bool json = false;
 };
 
@@ -136,6 +137,7 @@ void add_eval(CLI::App& app, Exit& exit) {
   CLI::App* command = app.add_subcommand("eval", "Work out one expression and print its value");
   const CLI::Option* const positional = command->add_option("EXPR", options->expression, "an expression without facts");
   command->allow_extras();
+  command->add_option("--path", options->folders, "as with other commands; an expression names no file")->allow_extra_args(false);
   command->add_flag("--json", options->json, "one JSON object: value, defined, type, unit");
   command->footer("examples:\n  allot eval '3 tokens * 4'\n  allot eval 'mean([1, 0, 1, 1])'\n"
                   "  allot eval 'prob_mixed(beta(1, 1), hits: 0, misses: 2, size: 8)'\n"

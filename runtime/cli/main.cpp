@@ -78,8 +78,7 @@ void add_commands(CLI::App& app, Exit& exit) {
   add_list(app, exit);
   add_diff(app, exit);
   add_help(app, exit);
-  // `--path` may stand after the command too.
-  // One that takes other words itself gets them.
+  // `--path` may stand after the command too. One that takes other words itself (`eval`) gets them, and has its own `--path`.
   for (CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_allow_extras(); })) command->fallthrough();
 }
 

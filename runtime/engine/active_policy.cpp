@@ -1,5 +1,7 @@
 #include "runtime/engine/active_policy.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/engine/disk.h"
@@ -10,20 +12,34 @@
 namespace allot::engine {
 namespace {
 
-std::optional<ActiveVersion> announced_version(const std::filesystem::path& run) {
+struct ToldVersion {
+  ActiveVersion version;
+  int segment = 0;  // of the journal, by then; 0: not told
+};
+
+std::optional<ToldVersion> announced_version(const std::filesystem::path& run) {
   const auto text = read_whole(SwapFiles(run).alive());
   const auto beat = text ? beat_from(*text) : std::nullopt;
   if (!beat || beat->policy.empty()) return std::nullopt;
-  return ActiveVersion{beat->version, beat->policy, beat->parameters};
+  return ToldVersion{{beat->version, beat->policy, beat->parameters}, beat->segment};
 }
 
 // None before the first barrier.
-Result<std::optional<ActiveVersion>> written_version(const std::filesystem::path& run) {
+Result<std::optional<ToldVersion>> written_version(const std::filesystem::path& run) {
   const auto text = read_whole(run / "state.json");
-  if (!text) return std::optional<ActiveVersion>();
+  if (!text) return std::optional<ToldVersion>();
   auto read = read_saved_version(*text);
   if (!read) return read.error();
-  return std::optional(*std::move(read));
+  const auto mark = read_saved_mark(*text);
+  return std::optional(ToldVersion{*std::move(read), mark ? mark->segment : 0});
+}
+
+// A host that announces nothing may have gone on with the run from its last barrier: it has its own segment of the journal.
+// Else, of two with the same number they are the same.
+bool is_later(const ToldVersion& announced, const std::optional<ToldVersion>& written) {
+  if (!written) return true;
+  const bool past = announced.segment > 0 && written->segment > announced.segment;
+  return !past && announced.version.number > written->version.number;
 }
 
 }  // namespace
@@ -32,9 +48,8 @@ Result<ActiveVersion> active_version(const std::filesystem::path& run) {
   auto written = written_version(run);
   if (!written) return written.error();
   auto announced = announced_version(run);
-  // Of two with the same number they are the same; a host that announces nothing may have gone on with the run.
-  if (announced && (!*written || announced->number > (*written)->number)) return *std::move(announced);
-  if (*written && !(*written)->hash.empty()) return **std::move(written);
+  if (announced && is_later(*announced, *written)) return std::move(announced->version);
+  if (*written && !(*written)->version.hash.empty()) return std::move((*written)->version);
   return Error{fmt::format("{} does not tell which policy is active: it has no state.json, or no policy.", run.string()),
                "name the policy to compare with: --against FILE"};
 }
@@ -51,8 +66,8 @@ std::optional<ActiveVersion> version_since_barrier(const std::filesystem::path& 
   const auto written = written_version(run);
   if (!written) return std::nullopt;
   auto announced = announced_version(run);
-  const int known = *written ? (*written)->number : 0;
-  if (announced && announced->number > known) return announced;
+  const bool begun = *written || (announced && announced->version.number > 0);  // version 0 was no swap
+  if (announced && begun && is_later(*announced, *written)) return std::move(announced->version);
   return std::nullopt;
 }
 

@@ -12,7 +12,8 @@
 namespace allot::engine {
 
 // The version that decides, or of a run that has ended: that will when it is resumed. What the run has announced last, or
-// where that is not known or older, what the last barrier wrote. An error says what is missing.
+// where that is not known or older (another process may have gone on from the barrier before), what the last barrier wrote.
+// An error says what is missing.
 Result<ActiveVersion> active_version(const std::filesystem::path& run);
 // Its policy, with its parameters.
 Result<std::shared_ptr<Policy>> active_policy(const std::filesystem::path& run);

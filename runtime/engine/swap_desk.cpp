@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <initializer_list>
 #include <limits>
 #include <string_view>
@@ -66,6 +67,11 @@ std::vector<std::string> ids_of(const fs::path& requests, std::initializer_list<
   }
   std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+int last_segment(const fs::path& journal) {
+  const std::vector<fs::path> files = segments(journal);
+  return files.empty() ? 0 : std::atoi(files.back().stem().c_str());
 }
 
 struct TakenRequest {
@@ -151,7 +157,8 @@ void SwapDesk::beat() { announce(::getpid()); }
 
 void SwapDesk::announce(std::int64_t process) {
   const ActiveVersion active = engine_.active();
-  const Beat beat{host_name(), process, ++beats_, active.hash, active.number, active.parameters};
+  const int segment = last_segment(files_.folder.parent_path() / "journal");
+  const Beat beat{host_name(), process, ++beats_, active.hash, active.number, active.parameters, segment};
   (void)replace_file(files_.alive(), to_text(beat), Durability::Atomic);  // a full disk stops the beat, not the run
 }
 

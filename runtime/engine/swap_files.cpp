@@ -109,14 +109,14 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
 
 std::string to_text(const Beat& beat) {
   return sealed({{"host", beat.host}, {"process", beat.process}, {"count", beat.count}, {"policy", beat.policy}, {"version", beat.version},
-                 {"parameters", beat.parameters}});
+                 {"parameters", beat.parameters}, {"segment", beat.segment}});
 }
 
 std::optional<Beat> beat_from(const std::string& text) {
   return read_sealed<Beat>(text, [](const Json& json) {
     return Beat{json.at("host").get<std::string>(), json.at("process").get<std::int64_t>(), json.at("count").get<std::int64_t>(),
                 json.at("policy").get<std::string>(), json.at("version").get<int>(),
-                json.value("parameters", std::map<std::string, std::string>())};
+                json.value("parameters", std::map<std::string, std::string>()), json.value("segment", 0)};
   });
 }
 

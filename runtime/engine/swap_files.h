@@ -46,6 +46,7 @@ struct Beat {
   std::string policy;  // hash of the active version
   int version = 0;
   std::map<std::string, std::string> parameters = {};  // of it, as they were given
+  int segment = 0;  // the last of the journal by then, which tells it from later processes; 0: there is none
 };
 std::string to_text(const Beat& beat);
 std::optional<Beat> beat_from(const std::string& text);

@@ -276,6 +276,10 @@ class Eval(unittest.TestCase):
                 answer = allot("eval", *words)
                 self.assertEqual((answer.code, answer.out), (0, value + "\n"), words)
         self.assertEqual(allot("eval", "--json", "-(1)").json()["value"], -1)
+        for words in (["--path", "/nowhere", "eval", "-(1)"], ["eval", "--path", "/nowhere", "-(1)"],
+                      ["eval", "-(1)", "--path", "/nowhere"], ["eval", "--path=/nowhere", "--path", "/there", "-(1)"]):
+            self.assertEqual(allot(*words).out, "-1\n", words)
+        self.assertEqual(allot("eval", "1", "--path").code, 2)
         for words, told in [((), "EXPR is required"), (("1", "--jsn"), "--json"), (("1", "2"), "not expected")]:
             answer = allot("eval", *words)
             self.assertEqual(answer.code, 2, words)

@@ -168,6 +168,39 @@ TEST_CASE("which version is active is known from the folder at once, and after t
   CHECK_FALSE(version_since_barrier(folder.path));
 }
 
+TEST_CASE("what was announced is past once a host that announces nothing has gone on from the barrier before") {
+  const Folder folder;
+  const auto run = [](LiveEngine& engine, int iteration) {
+    Driver(engine, [](const std::string&, int sample) { return steady(1, sample % 2); }).run(iteration, prompts(4));
+  };
+  auto engine = engine_in(folder.path);
+  auto desk = SwapDesk::open(*engine, folder.path, {});
+  REQUIRE(desk);
+  run(*engine, 0);
+  REQUIRE(comes_true([&] { return fs::exists(folder.path / "state.json"); }));
+  for (const int line : {1, 2}) REQUIRE(ask_for_swap(folder.path, request_of(gate(line)), 5));
+  desk->reset();
+  engine.reset();
+  REQUIRE(version_since_barrier(folder.path));
+  CHECK(version_since_barrier(folder.path)->number == 2);
+  auto later = engine_in(folder.path);
+  REQUIRE(later->restore_from(folder.path));
+  const SwapReport report = later->swap(request_of(gate(3)));
+  REQUIRE(report.version == 1);  // the barrier knew of no swap
+  run(*later, 1);
+  CHECK(comes_true([&] {
+    const auto version = active_version(folder.path);
+    return version && version->hash == report.to;
+  }));
+  CHECK_FALSE(version_since_barrier(folder.path));
+  // A desk of its own counts again.
+  auto second = SwapDesk::open(*later, folder.path, {});
+  REQUIRE(second);
+  REQUIRE(ask_for_swap(folder.path, request_of(gate(4)), 5));
+  REQUIRE(version_since_barrier(folder.path));
+  CHECK(version_since_barrier(folder.path)->hash == later->policy_hash());
+}
+
 TEST_CASE("a refusal that was told is not tried again, and a swap that cannot be made again is told") {
   const Folder folder;
   auto engine = engine_in(folder.path);
