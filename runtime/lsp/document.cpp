@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/builtins.h"
+#include "lang/facts.h"
 #include "lang/format/format.h"
 #include "lang/parser.h"
 #include "lang/words.h"
@@ -174,6 +175,13 @@ Result<void> Document::may_become(const Symbol& symbol, const std::string& to) c
   }
   if (symbol.kind == Symbol::Kind::Function && lang::find_builtin(to) >= 0) {
     return Error{fmt::format("'{}' is a function of the language", to), ""};
+  }
+  const bool seen_by_hit = symbol.kind == Symbol::Kind::Parameter || symbol.kind == Symbol::Kind::State ||
+                           symbol.kind == Symbol::Kind::Input;
+  if (seen_by_hit && tree_ && tree_->hit != lang::tree::none && lang::find_fact(lang::Subject::Rollout, to) != nullptr) {
+    return Error{fmt::format("`hit when …` reads '{}' of the rollout, which a {} of that name would hide", to,
+                             name(symbol.kind)),
+                 ""};
   }
   const auto& by_name = symbols_.read_by_name;
   if (std::find(by_name.begin(), by_name.end(), symbol.declared.begin) != by_name.end()) {

@@ -10,15 +10,25 @@ namespace allot::lsp {
 
 namespace {
 
-std::vector<lang::Diagnostic> errors_of(const Document& document) {
-  std::vector<lang::Diagnostic> errors = document.problems().all();
-  std::erase_if(errors, [](const lang::Diagnostic& each) { return each.severity != lang::Severity::Error; });
-  return errors;
+bool is_error(const lang::Diagnostic& each) {
+  return each.severity == lang::Severity::Error;
+}
+// A warning, but after a rename it may tell that a name means something else now.
+bool hides_a_name(const lang::Diagnostic& each) {
+  return each.code == "W0104";
+}
+
+using Kind = bool (*)(const lang::Diagnostic&);
+
+std::vector<lang::Diagnostic> those_of(const Document& document, Kind kind) {
+  std::vector<lang::Diagnostic> found = document.problems().all();
+  std::erase_if(found, [&](const lang::Diagnostic& each) { return !kind(each); });
+  return found;
 }
 
 // A mistake of the text after that the text before has not.
-std::optional<std::string> new_mistake(const Document& before, const Document& after) {
-  const std::vector<lang::Diagnostic> old = errors_of(before), now = errors_of(after);
+std::optional<std::string> new_mistake(const Document& before, const Document& after, Kind kind) {
+  const std::vector<lang::Diagnostic> old = those_of(before, kind), now = those_of(after, kind);
   if (now.size() <= old.size()) return std::nullopt;
   for (const lang::Diagnostic& each : now) {
     const bool was = std::any_of(old.begin(), old.end(), [&](const lang::Diagnostic& other) {
@@ -139,8 +149,11 @@ Result<Json> Workspace::rename(const Document& document, Position position, cons
     const auto changed = places.find(file);
     const std::string text =
         changed == places.end() ? std::string(file->text()) : with_names(*file, changed->second, to);
-    if (const auto mistake = new_mistake(*file, Document(file->uri(), text, renamed))) {
-      return Error{fmt::format("with '{}' {} would have a mistake: {}", to, file->path(), *mistake), ""};
+    const Document after(file->uri(), text, renamed);
+    for (const Kind kind : {is_error, hides_a_name}) {
+      if (const auto mistake = new_mistake(*file, after, kind)) {
+        return Error{fmt::format("with '{}' {} would have a mistake: {}", to, file->path(), *mistake), ""};
+      }
     }
   }
   Json changes = Json::object();

@@ -244,6 +244,25 @@ class Lsp(Editor):
             await self.client.text_document_rename_async(
                 self.at(types.RenameParams, place(3, "threshold"), new_name="iteration"))
 
+    async def test_a_name_that_would_hide_another_is_refused(self):
+        # `hit` would compare the parameter with itself.
+        text = "policy p\nparam limit: real = 0.5 in 0..1\nhit when reward >= limit\n" \
+               "on finish of group g { when g.hits == 0 then drop }\n"
+        self.assertEqual(await self.change(text), [])
+        with self.assertRaisesRegex(Exception, "of the rollout"):
+            await self.client.text_document_rename_async(
+                self.at(types.RenameParams, place(1, "limit", text), new_name="reward"))
+        # Without a `hit` nothing reads a rollout by its bare words.
+        free = text.replace("hit when reward >= limit\n", "").replace("g.hits == 0", "(g.reward_mean ?? 0) < limit")
+        self.assertEqual(await self.change(free), [])
+        edits = await self.client.text_document_rename_async(
+            self.at(types.RenameParams, place(1, "limit", free), new_name="reward"))
+        self.assertEqual(edited(free, edits.changes[URI]), free.replace("limit", "reward"))
+        await self.change(TEXT)
+        with self.assertRaisesRegex(Exception, "also the name of a built-in function"):
+            await self.client.text_document_rename_async(
+                self.at(types.RenameParams, place(8, "divergence"), new_name="clamp"))
+
     async def test_a_name_that_is_taken_is_refused(self):
         for name in ["size", "when", "2x"]:
             with self.assertRaises(Exception) as raised:
