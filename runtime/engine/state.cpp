@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/math/round.h"
 
 namespace allot::engine {
 
@@ -23,11 +22,7 @@ Cell decayed(const Cell& value, const Cell& initial, lang::Base base, double rat
     case lang::Base::Real: return Cell::of(towards(value.real(), initial.real()));
     case lang::Base::Beta:
       return Cell::beta(towards(value.real(), initial.real()), towards(value.second, initial.second));
-    case lang::Base::Int: {
-      const double moved = towards(static_cast<double>(value.integer()), static_cast<double>(initial.integer()));
-      return Cell::of(static_cast<std::int64_t>(math::round_even(moved)));
-    }
-    default: return value;
+    default: return value;  // nothing else may decay
   }
 }
 

@@ -128,7 +128,8 @@ Result<Json> Workspace::rename(const Document& document, Position position, cons
   if (auto may = meant->document->may_become(*meant->symbol, to); !may) return may.error();
 
   std::vector<std::shared_ptr<const Document>> files{meant->document};
-  if (is_exported(*meant->symbol)) {
+  // Calls in other files may name an argument: they are not followed, but a file that would have a mistake is found.
+  if (is_exported(*meant->symbol) || meant->symbol->kind == Symbol::Kind::Argument) {
     files = search.files_with(name, *meant->document);
     if (!search.complete()) {
       return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller "

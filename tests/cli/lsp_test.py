@@ -385,6 +385,15 @@ class SeveralFiles(Editor):
         with self.assertRaisesRegex(Exception, "not part of the workspace"):
             await self.rename("user", place(2, "gg.worth", text, into=4), "value")
 
+    async def test_an_argument_that_a_call_elsewhere_names_is_not_renamed(self):
+        self.assertEqual(await self.open(GATES, self.uri("gates")), [])
+        where = place(3, "x:", GATES)
+        changes = await self.rename("gates", where, "reward_of")
+        self.assertEqual(set(changes), {self.uri("gates")})
+        self.paths["user"].write_text(USER.replace("gg.worth(", "gg.worth(x: "))
+        with self.assertRaisesRegex(Exception, "user.allot would have a mistake"):
+            await self.rename("gates", where, "reward_of")
+
     async def test_an_importer_is_checked_again_as_the_imported_file_changes(self):
         self.assertEqual(await self.open(USER, self.uri("user")), [])
         self.assertEqual(await self.open(GATES, self.uri("gates")), [])

@@ -24,6 +24,10 @@ def refs(rollouts):
     return [(ref.group, ref.sample) for ref in rollouts]
 
 
+class Interrupted(Exception):
+    pass
+
+
 class Clients(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory(prefix="allot_test_")
@@ -109,15 +113,15 @@ class Clients(unittest.TestCase):
             client.orders(wait=float("nan"))
         self.assertEqual(server.counts["refused"], 0)
 
-    def test_a_signal_is_seen_while_a_call_waits(self):
-        class Interrupted(Exception):
-            pass
-
+    def raise_on_alarm(self):
         def handle(*_):
             raise Interrupted
 
         previous = signal.signal(signal.SIGALRM, handle)
         self.addCleanup(signal.signal, signal.SIGALRM, previous)
+
+    def test_a_signal_is_seen_while_a_call_waits(self):
+        self.raise_on_alarm()
         client = self.connect(timeout=20, patience=20)
         for wait in (lambda: client.orders(wait=20), lambda: client.policy_hash, lambda: client.begin_iteration(0, ["p0"])):
             began = time.monotonic()
@@ -172,14 +176,7 @@ class Clients(unittest.TestCase):
                     """), (status, shown))
 
     def test_a_signal_is_seen_while_another_thread_waits_in_the_client(self):
-        class Interrupted(Exception):
-            pass
-
-        def handle(*_):
-            raise Interrupted
-
-        previous = signal.signal(signal.SIGALRM, handle)
-        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        self.raise_on_alarm()
         client = self.connect(timeout=0.5, patience=4)
         with concurrent.futures.ThreadPoolExecutor(1) as threads:
             asked = threads.submit(client.save_state)

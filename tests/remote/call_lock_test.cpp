@@ -17,6 +17,27 @@ namespace {
 
 void nothing() {}
 
+// Another thread has the lock, until release() at the latest.
+class HeldElsewhere {
+ public:
+  explicit HeldElsewhere(CallLock& lock)
+      : thread_([this, &lock] {
+          const CallLock::Hold hold(lock, nothing);
+          held_ = true;
+          while (!over_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }) {
+    while (!held_) std::this_thread::yield();
+  }
+  ~HeldElsewhere() { release(); }
+  HeldElsewhere(const HeldElsewhere&) = delete;
+  HeldElsewhere& operator=(const HeldElsewhere&) = delete;
+  void release() { over_ = true; }
+
+ private:
+  std::atomic<bool> held_ = false, over_ = false;
+  std::jthread thread_;  // last: it uses the others
+};
+
 }  // namespace
 
 TEST_CASE("a hold below a hold of the same thread is none, and takes nothing with it") {
@@ -32,13 +53,7 @@ TEST_CASE("a hold below a hold of the same thread is none, and takes nothing wit
 TEST_CASE("whoever waits for a hold looks around every 50 ms, and what that throws ends the wait") {
   struct Enough {};
   CallLock lock;
-  std::atomic<bool> held = false, over = false;
-  std::jthread other([&] {
-    const CallLock::Hold hold(lock, nothing);
-    held = true;
-    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  });
-  while (!held) std::this_thread::yield();
+  HeldElsewhere other(lock);
   int looks = 0;
   const auto look = [&] {
     if (++looks == 3) throw Enough();
@@ -46,7 +61,7 @@ TEST_CASE("whoever waits for a hold looks around every 50 ms, and what that thro
   const auto began = std::chrono::steady_clock::now();
   CHECK_THROWS_AS(CallLock::Hold(lock, look), Enough);
   CHECK(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(150));
-  over = true;
+  other.release();
   CHECK_FALSE(CallLock::Hold(lock, nothing).nested());
 }
 
@@ -70,13 +85,7 @@ TEST_CASE("one thread holds at a time") {
 // 7 is what the child ends with; without a lock of its own it waits, and the alarm ends it.
 TEST_CASE("the child of a fork does not wait for a thread of its parent") {
   CallLock lock;
-  std::atomic<bool> held = false, over = false;
-  std::jthread other([&] {
-    const CallLock::Hold hold(lock, nothing);
-    held = true;
-    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  });
-  while (!held) std::this_thread::yield();
+  HeldElsewhere other(lock);
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(10);
@@ -86,5 +95,5 @@ TEST_CASE("the child of a fork does not wait for a thread of its parent") {
   int status = 0;
   CHECK(::waitpid(child, &status, 0) == child);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
-  over = true;
+  other.release();
 }

@@ -13,6 +13,7 @@
 #include "runtime/remote/server.h"
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
+#include "tests/remote/calling.h"
 #include "tests/remote/worker_process.h"
 
 using namespace allot;
@@ -24,43 +25,9 @@ using engine::bench::settings;
 using remote::test::ended_line;
 using remote::test::turn_line;
 using remote::test::Worker;
+using namespace remote::test::calling;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
-
-std::unique_ptr<Client> client_of(const std::filesystem::path& path, double timeout, double patience = 5) {
-  ClientSettings settings;
-  settings.timeout = timeout;
-  settings.patience = patience;
-  settings.warn = [](const std::string&) {};
-  auto client = Client::connect(path, settings);
-  if (!client) FAIL(client.error().text());
-  return *std::move(client);
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) FAIL(result.error().text());
-  return *std::move(result);
-}
-
-engine::Turn look() {
-  engine::Turn turn;
-  turn.action = "look";
-  turn.tokens = 3;
-  return turn;
-}
-
-engine::Ending scored(double reward) {
-  engine::Ending ending;
-  ending.reward = reward;
-  return ending;
-}
 
 bool orders_nothing(const engine::Orders& orders) {
   return orders.stop.empty() && orders.hold.empty();

@@ -16,52 +16,22 @@
 #include "runtime/remote/server.h"
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
+#include "tests/remote/calling.h"
 
 using namespace allot;
 using namespace allot::remote;
 using allot::test::Folder;
 using engine::bench::engine_of;
 using engine::bench::settings;
+using namespace remote::test::calling;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-std::unique_ptr<Client> client_of(const std::filesystem::path& path, double timeout = 2.0) {
-  ClientSettings settings;
-  settings.timeout = timeout;
-  settings.patience = 5;
-  settings.warn = [](const std::string&) {};
-  auto client = Client::connect(path, settings);
-  if (!client) FAIL(client.error().text());
-  return *std::move(client);
-}
 
 std::unique_ptr<Server> serve(engine::Engine& engine, const std::filesystem::path& path,
                               const ServerSettings& settings = {}) {
   auto server = Server::open(engine, path, settings);
   if (!server) FAIL(server.error().text());
   return *std::move(server);
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) FAIL(result.error().text());
-  return *std::move(result);
-}
-
-engine::Turn look(bool last = false) {
-  engine::Turn turn;
-  turn.action = "look";
-  turn.tokens = 3;
-  turn.last = last;
-  return turn;
-}
-
-engine::Ending scored(double reward) {
-  engine::Ending ending;
-  ending.reward = reward;
-  return ending;
 }
 
 bool within(double seconds, const std::function<bool()>& holds) {

@@ -16,6 +16,7 @@
 #include "runtime/remote/server.h"
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
+#include "tests/remote/calling.h"
 #include "tests/remote/worker_process.h"
 
 using namespace allot;
@@ -24,45 +25,7 @@ using allot::test::Folder;
 using engine::bench::engine_of;
 using engine::bench::settings;
 using remote::test::Worker;
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
-
-std::unique_ptr<Client> client_of(const std::filesystem::path& path, double timeout, double patience = 5) {
-  ClientSettings settings;
-  settings.timeout = timeout;
-  settings.patience = patience;
-  settings.warn = [](const std::string&) {};
-  auto client = Client::connect(path, settings);
-  if (!client) FAIL(client.error().text());
-  return *std::move(client);
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) FAIL(result.error().text());
-  return *std::move(result);
-}
-
-engine::Turn look() {
-  engine::Turn turn;
-  turn.action = "look";
-  turn.tokens = 3;
-  return turn;
-}
-
-engine::Ending scored(double reward) {
-  engine::Ending ending;
-  ending.reward = reward;
-  return ending;
-}
-
-}  // namespace
+using namespace remote::test::calling;
 
 // Tries come after 0.05 s and then twice as long each time. Wherever the time ends between two of them, it is waited for.
 TEST_CASE("whoever leads waits as long as was asked, not only to the last try") {
