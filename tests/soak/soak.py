@@ -78,7 +78,7 @@ def swaps(options):
           f"{told['slowest_swap_ms']:.0f} ms")
     # How it compares with a run without swaps is a bench of its own, which a busy machine may fail: `./dev bench swap`.
     load = subprocess.run([str(program), "load", "--rounds", "1"], capture_output=True, text=True)
-    rate = json.loads(load.stdout.strip().splitlines()[-1])["events_a_second"]["with"]
+    rate = json.loads(load.stdout.strip().splitlines()[-1])["events_a_second"]["swapping"]
     print(f"swaps: {rate:.0f} events a second are decided while policies are swapped a thousand times a second")
     return {"survived": told["swaps"], "growth_mib": told["growth_mib"], "events_a_second": round(rate)}
 
