@@ -251,7 +251,7 @@ constexpr std::array table{
          "A budget is a number of rollouts, tokens, calls or seconds, or a parameter of such a unit.",
          "policy p\nbudget 100 per run\non finish of group g { train }\n",
          "policy p\nbudget 100 rollouts per run\non finish of group g { train }\n"},
-    Code{"E0404", "must be known from the text alone", "Defaults, ranges and initial values are literals.",
+    Code{"E0404", "must be known from the text alone", "Defaults, ranges and initial values are literals; so is what a test gives.",
          "policy p\nparam a: int = 1\nparam b: int = a\non finish of group g { report s = a + b }\n",
          "policy p\nparam a: int = 1\nparam b: int = 1\non finish of group g { report s = a + b }\n"},
     Code{"E0405", "state needs an initial value",
