@@ -108,8 +108,8 @@ Held held(const tree::File& file, tree::ExprId id, std::optional<tree::ExprId>& 
   return found;
 }
 
-// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact. How often a
-// list is repeated may have any.
+// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact. How often
+// a list is repeated may have any.
 std::optional<tree::ExprId> wrong_unit(const Policy& policy, tree::ExprId id, const std::vector<Unit>& fitting) {
   const tree::Expr& e = policy.tree[id];
   const std::optional<BaseUnit> unit = e.unit.empty() ? std::nullopt : unit_named(e.unit);

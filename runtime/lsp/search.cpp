@@ -33,8 +33,8 @@ std::optional<std::string> read_text(const fs::path& path) {
   return text;
 }
 
-// What follows is told from the letters: to make tokens of every file takes a hundred times as long. A word in a comment
-// is taken for one of the policy, and a file is looked at in vain.
+// What follows is told from the letters, for to make tokens of every file takes far longer. A word in a comment is taken
+// for one of the policy, and a file is looked at in vain.
 
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   while (at < text.size() && lang::is_name_char(text[at])) ++at;
