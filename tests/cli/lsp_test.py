@@ -205,7 +205,7 @@ class Lsp(Editor):
 
     async def test_labels_name_the_arguments_of_the_function_that_is_called(self):
         text = ("policy p\nfn f(x: real) -> real = x\nfn h(x: real) -> real = f(x: x) + 1\n"
-                "on finish of group g { when h(x: f(x: 0.5)) > 1 then drop because \"{f(x: 1)}\" }\n")
+                "on finish of group g { when h(x: f(x: g.reward_mean ?? 0)) > 1 then drop because \"{f(x: 1)}\" }\n")
         self.assertEqual(await self.change(text), [])
         # Each `x` of the text by its line and its number there, read off: of `f`, then of `h`.
         for places in [[(1, 0), (1, 1), (2, 1), (3, 1), (3, 2)], [(2, 0), (2, 2), (3, 0)]]:
