@@ -56,6 +56,10 @@ bool holds_word(std::string_view text, std::string_view word) {
   return !word.empty() && find_word(text, word) != std::string_view::npos;
 }
 
+bool is_name(std::string_view text) {
+  return !text.empty() && lang::is_name_start(text.front()) && end_of_word(text, 0) == text.size();
+}
+
 std::size_t end_of_blanks(std::string_view text, std::size_t at) {
   while (at < text.size() && (lang::is_blank(text[at]) || text[at] == '#')) {
     if (text[at] == '#') at = std::min(text.find_first_of("\r\n", at), text.size());
@@ -217,6 +221,7 @@ std::vector<std::string> Search::words_for(const Document& document) {
   for (const OnDisk& file : files_) {
     if (file.key == key) words.insert(file.path.stem().string());  // a link
   }
+  std::erase_if(words, [](const std::string& word) { return !is_name(word); });
   return {words.begin(), words.end()};
 }
 
@@ -224,6 +229,7 @@ std::vector<std::shared_ptr<const Document>> Search::files_with(const Meant& mea
   const Symbol& symbol = *meant.symbol;
   // Who calls a function imports its file. A parameter can be that of a member's member, whose file is not named.
   const std::vector<std::string> words = is_of_function(symbol) ? words_for(*meant.document) : std::vector<std::string>();
+  if (is_of_function(symbol) && words.empty()) return {meant.document};  // of a file that cannot be imported
   return files_that(*meant.document, [&](std::string_view text) {
     const auto holds = [&](std::string_view word) { return holds_word(text, word); };
     return holds(symbol.name) && (words.empty() || std::any_of(words.begin(), words.end(), holds));
@@ -254,6 +260,7 @@ std::vector<std::shared_ptr<const Document>> Search::compositions_of(const Docum
     open.pop_back();
     // Whatever it is called there, it is named by its file somewhere.
     const std::vector<std::string> words = words_for(part);
+    if (words.empty()) continue;
     const auto naming = files_that(part, [&](std::string_view text) {
       return std::any_of(words.begin(), words.end(), [&](const auto& word) { return holds_word(text, word); });
     });

@@ -79,7 +79,7 @@ class Search {
   std::shared_ptr<const Document> document_of(const std::string& key, const std::string& text);
   void collect(const Document& around);
   void collect(const std::filesystem::path& folder, bool below);
-  // By which others may name the file: the last words of its paths.
+  // By which others may name the file: the last words of its paths, where these can be names.
   std::vector<std::string> words_for(const Document& document);
   std::vector<std::shared_ptr<const Document>> files_that(const Document& own,
                                                           const std::function<bool(std::string_view)>& may_use);
