@@ -9,7 +9,7 @@
 
 #include "lang/check/declarations.h"
 #include "lang/check/points.h"
-#include "lang/check/units.h"
+#include "lang/check/records.h"
 
 namespace allot::lang::checker {
 namespace {
@@ -38,102 +38,6 @@ void check_settings(Policy& policy, const std::vector<tree::Setting>& settings) 
   }
 }
 
-// A record of a test: the facts of its subject, and lists of facts with an entry for each of what it holds.
-struct RecordRow {
-  std::string_view word;
-  std::vector<Subject> subjects;
-  std::string_view extra;
-};
-
-const RecordRow* find_record(std::string_view word) {
-  static const std::vector<RecordRow> rows{
-      {"group", {Subject::Group}, "actions"},
-      {"batch", {Subject::Batch, Subject::Group, Subject::Anchor, Subject::Prompt, Subject::Run}, "prompts"},
-      {"pool", {Subject::Pool, Subject::Prompt, Subject::Run}, "prompts"},
-      {"rollout", {Subject::Rollout}, ""},
-      {"micro_batch", {Subject::MicroBatch, Subject::Rollout}, ""},
-      {"token", {Subject::Token, Subject::Run}, ""},
-  };
-  for (const RecordRow& row : rows) {
-    if (row.word == word) return &row;
-  }
-  return nullptr;
-}
-
-std::vector<std::string> fields_of(const RecordRow& record) {
-  std::vector<std::string> names;
-  if (!record.extra.empty()) names.emplace_back(record.extra);
-  for (const Subject subject : record.subjects) {
-    for (const FactRow& row : fact_rows()) {
-      if (row.subject == subject && !row.name.empty()) names.emplace_back(row.name);
-    }
-  }
-  return names;
-}
-
-// `draw_tie: [0.2, 0.9]` says what `draw("tie")` gives.
-std::vector<std::string> draws_of(const Program& program) {
-  std::vector<std::string> names;
-  for (const Handler& handler : program.handlers) {
-    for (const auto* keys : {&handler.reads, &handler.columns}) {
-      for (const ReadKey& key : *keys) {
-        if (key.fact == Fact::Draw && !key.arguments.empty()) names.push_back("draw_" + key.arguments.front().word);
-      }
-    }
-  }
-  return names;
-}
-
-// The first unit that is written in a value of a record, however deep in lists, and is not that of the fact. A product
-// and a quotient have another unit than their operands, but a list that is repeated is one of values still.
-std::optional<tree::ExprId> wrong_unit(const Policy& policy, tree::ExprId id, const std::vector<Unit>& fitting) {
-  const tree::Expr& e = policy.tree[id];
-  const bool product = e.kind == tree::ExprKind::Binary && (e.op == "*" || e.op == "/");
-  const std::optional<BaseUnit> unit = e.unit.empty() ? std::nullopt : unit_named(e.unit);
-  if (unit && std::find(fitting.begin(), fitting.end(), of(*unit)) == fitting.end()) return id;
-  for (const tree::ExprId arg : e.args) {
-    if (product && policy.tree[arg].kind != tree::ExprKind::List) continue;
-    if (const auto wrong = wrong_unit(policy, arg, fitting)) return wrong;
-  }
-  return std::nullopt;
-}
-
-void check_units(Policy& policy, const tree::Expr& record, std::size_t field) {
-  const std::string& name = record.labels[field];
-  std::vector<Unit> fitting;
-  if (name == "prompts") fitting.push_back(of(BaseUnit::Prompts));  // how many there are
-  for (const Subject subject : find_record(record.text)->subjects) {
-    if (const FactRow* const fact = find_fact(subject, name)) fitting.push_back(fact->type.unit);
-  }
-  const std::optional<tree::ExprId> wrong = wrong_unit(policy, record.args[field], fitting);
-  if (!wrong) return;
-  const std::string unit = fitting.empty() ? "" : to_text(fitting.front());
-  policy.error("E0215", policy.tree[*wrong].span,
-               quoted(name) + " of a " + record.text + " is " +
-                   (unit.empty() ? "a plain number, not " : "counted in " + unit + ", not in ") +
-                   std::string(lang::name(*unit_named(policy.tree[*wrong].unit))),
-               "", "leave the unit out: a bare number has that of its fact");
-}
-
-void check_record(Policy& policy, const tree::Expr& record) {
-  std::vector<std::string> known = fields_of(*find_record(record.text));
-  if (record.text != "group") {
-    for (std::string& draw : draws_of(policy.program)) known.push_back(std::move(draw));
-  }
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < record.args.size(); ++i) {
-    const std::string& name = record.labels[i];
-    const Span span = policy.tree[record.args[i]].span;
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      policy.error("E0105", span, "a " + record.text + " of a test has no " + quoted(name), "", near_help(name, known));
-    } else if (!seen.insert(name).second) {
-      policy.error("E0305", span, quoted(name) + " is given twice", "", "keep one of the two");
-    } else {
-      check_units(policy, record, i);
-    }
-  }
-}
-
 int depth_of_lists(const Policy& policy, tree::ExprId id) {
   const tree::Expr& expr = policy.tree[id];
   return expr.kind == tree::ExprKind::List && !expr.args.empty() ? 1 + depth_of_lists(policy, expr.args.front()) : 0;
@@ -143,6 +47,7 @@ int depth_of_lists(const Policy& policy, tree::ExprId id) {
 void check_state(Policy& policy, const State& state, tree::ExprId value) {
   const int one = state.type.matrix() ? 2 : state.type.vector() ? 1 : 0;
   const std::string name = quoted(state.name);
+  if (!check_written_out(policy, value)) return;
   if (state.scope != StateScope::Prompt || depth_of_lists(policy, value) <= one) {
     (void)constants(policy, value, state.type, name);
     return;
@@ -175,7 +80,7 @@ void check_givens(Policy& policy, const tree::TestDecl& test) {
       policy.error("E0102", given.name.span, quoted(given.name.text) + " is given twice");
     }
     const tree::Expr& value = policy.tree[given.value];
-    if (value.kind == tree::ExprKind::Record && find_record(value.text)) {
+    if (value.kind == tree::ExprKind::Record && is_record(value.text)) {
       check_record(policy, value);
       continue;
     }
@@ -243,6 +148,7 @@ void check_keyed_givens(Policy& policy, const tree::ScenarioDecl& scenario) {
         policy.error("E0319", given.name.span, quoted(state.name) + (state.keyed() ? " has a value for each prompt" : " has one value alone"),
                      "", state.keyed() ? "say whose: `given " + state.name + "[\"a\"] = …`" : "write `given " + state.name + " = …`");
       }
+      if (!check_written_out(policy, given.value)) continue;
       (void)constants(policy, given.value, state.type, quoted(state.name));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -61,36 +62,55 @@ bool is_minus_sign(const std::vector<Token>& line, std::size_t at) {
   return line[at - 1].kind == TokenKind::Word && tight && !line[at].glued;
 }
 
-// `vec<real, 3>`: brackets of a type, which look like comparisons.
-std::vector<char> type_brackets(const std::vector<Token>& line) {
-  std::vector<char> found(line.size(), 0);
-  int open = 0;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    if (is(line[i], "<") && (is(line[i - 1], "vec") || is(line[i - 1], "mat"))) {
-      found[i] = '<';
-      ++open;
-    } else if (is(line[i], ">") && open > 0) {
-      found[i] = '>';
-      --open;
+// `then train [0, 1]`, `sample [1, 2] more`, `up to [3, 4]`: words of a verdict after which `[` begins a list, and no
+// element of something of that name. By where they begin, ascending.
+class ListWords {
+ public:
+  explicit ListWords(const std::vector<Token>& tokens) {
+    for (const Token& token : tokens) {
+      if (token.kind == TokenKind::Comment) continue;
+      const bool word = token.kind == TokenKind::Word;
+      if (word && (begins_action(token) || goes_before_list(token))) found_.push_back(token.span.begin);
+      chooses_ = word && token.text == "then" && !open_.empty() && open_.back() == "if";
+      if (chooses_ || closes(token)) close(token);
+      if (opens(token) || (word && token.text == "if")) open_.push_back(token.text);
+      before_ = &token;
     }
   }
-  return found;
-}
 
-// `then train [0, 1]`: what is chosen follows, and not an element of something of that name.
-bool takes_list(const std::vector<Token>& line, std::size_t at) {
-  if (!is(line[at], "train") && !is(line[at], "start")) return false;
-  if (at == 0) return true;
-  const auto open = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at),
-                                  [](const Token& token) { return is(token, "(") || is(token, "["); });
-  const auto closed = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at),
-                                    [](const Token& token) { return is(token, ")") || is(token, "]"); });
-  const Token& before = line[at - 1];
-  return is(before, "then") || is(before, "otherwise") || is(before, "is") || is(before, "{") ||
-         (is(before, ",") && open == closed);
-}
+  bool contain(const Token& token) const {
+    return std::binary_search(found_.begin(), found_.end(), token.span.begin);
+  }
 
-bool blank_between(const std::vector<Token>& line, std::size_t at, const std::vector<char>& types) {
+ private:
+  // At the end of a bracket the choices within it have ended as well.
+  void close(const Token& token) {
+    while (closes(token) && !open_.empty() && open_.back() == "if") open_.pop_back();
+    if (!open_.empty()) open_.pop_back();
+  }
+
+  bool begins_action(const Token& token) const {
+    if (before_ == nullptr || !is_action_word(token.text)) return false;
+    if (!open_.empty() && open_.back() != "{") return false;
+    if (is(*before_, "then")) return !chooses_;
+    if (is(*before_, "otherwise") || is(*before_, "is") || is(*before_, "{") || is(*before_, ",")) return true;
+    return token.lines_before > 0 && !awaits(*before_);
+  }
+
+  bool goes_before_list(const Token& token) const {
+    if (before_ == nullptr || before_->kind == TokenKind::String) return false;
+    if (token.text == "to") return is(*before_, "complete") || is(*before_, "up");
+    if (token.text != "where") return false;
+    return closes(*before_) || (before_->kind == TokenKind::Word && !awaits(*before_));
+  }
+
+  std::vector<std::uint32_t> found_;
+  std::vector<std::string_view> open_;  // brackets, and each `if` whose `then` is still to come
+  bool chooses_ = false;                // the token before is the `then` of an `if`
+  const Token* before_ = nullptr;
+};
+
+bool blank_between(const std::vector<Token>& line, std::size_t at, const ListWords& list_words) {
   const Token& before = line[at - 1];
   const Token& token = line[at];
   if (is(before, "{") || is(token, "}")) return !(is(before, "{") && is(token, "}"));
@@ -98,22 +118,21 @@ bool blank_between(const std::vector<Token>& line, std::size_t at, const std::ve
   if (is(token, ",") || is(token, ":") || is(token, ";")) return false;
   if (is(token, "?")) return !token.glued || is(before, ",");  // `real?`, and the unscored `?` of a scenario
   if (is(token, "..") || is(before, "..") || is(token, ".") || is(before, ".")) return false;
-  if (types[at] != 0 || types[at - 1] == '<') return false;
+  if (token.of_type || (before.of_type && is(before, "<"))) return false;
   if (is_minus_sign(line, at - 1)) return false;
-  if (is(token, "[") && takes_list(line, at - 1)) return true;
+  if (is(token, "[") && list_words.contain(before)) return true;
   if (is(token, "[") && (is(before, "]") || is(before, ")"))) return false;  // an element of it
-  const bool after_value = before.kind == TokenKind::Word || is(before, ")") || is(before, "]") || types[at - 1] == '>';
+  const bool after_value = before.kind == TokenKind::Word || is(before, ")") || is(before, "]") || before.of_type;
   if ((is(token, "(") || is(token, "[")) && after_value && token.glued) {
     return before.kind == TokenKind::Word && awaits(before);
   }
   return true;
 }
 
-std::string laid_out(const std::vector<Token>& line) {
-  const std::vector<char> types = type_brackets(line);
+std::string laid_out(const std::vector<Token>& line, const ListWords& list_words) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (i > 0 && blank_between(line, i, types)) text += ' ';
+    if (i > 0 && blank_between(line, i, list_words)) text += ' ';
     text += line[i].text;
   }
   return text;
@@ -138,7 +157,7 @@ std::size_t width(std::string_view text) {
 
 class Layout {
  public:
-  explicit Layout(const std::vector<Token>& tokens) {
+  explicit Layout(const std::vector<Token>& tokens) : list_words_(tokens) {
     for (const Token& token : tokens) {
       if (lines_.empty() || token.lines_before > 0) {
         lines_.emplace_back();
@@ -155,7 +174,7 @@ class Layout {
   std::string run() {
     for (Line& line : lines_) {
       if (!line.code.empty()) place(line);
-      line.text = laid_out(line.code);
+      line.text = laid_out(line.code, list_words_);
     }
     place_comments();
     settle_blanks();
@@ -255,6 +274,7 @@ class Layout {
     return result;
   }
 
+  ListWords list_words_;
   std::vector<Line> lines_;
   std::vector<Bracket> open_;
   const Token* last_ = nullptr;

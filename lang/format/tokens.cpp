@@ -1,5 +1,6 @@
 #include "lang/format/tokens.h"
 
+#include <algorithm>
 #include <array>
 
 #include "common/stack.h"
@@ -40,9 +41,35 @@ class Reader {
 
   void add(TokenKind kind, std::size_t begin) {
     const Span span{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at_)};
-    tokens_.push_back({kind, span, text_.substr(begin, at_ - begin), lines_, begin == end_of_last_});
+    tokens_.push_back({kind, span, text_.substr(begin, at_ - begin), lines_, begin == end_of_last_, of_type_});
     end_of_last_ = at_;
     lines_ = 0;
+    of_type_ = false;
+    follow_declarations();
+  }
+
+  std::string_view back(std::size_t count) const {
+    return count <= tokens_.size() ? tokens_[tokens_.size() - count].text : std::string_view();
+  }
+
+  // Types stand in declarations, before their `=`; elsewhere `vec` is a name, and `<` compares.
+  void follow_declarations() {
+    const Token& token = tokens_.back();
+    const auto among = [](std::string_view word, const auto& words) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    constexpr std::array<std::string_view, 5> declaring{"param", "state", "input", "fn", "migrate"};
+    if (token.kind == TokenKind::Symbol) {
+      const bool opens = token.text == "(" || token.text == "[" || token.text == "{";
+      const bool closes = token.text == ")" || token.text == "]" || token.text == "}";
+      if (opens) ++brackets_;
+      if (closes && brackets_ > 0) --brackets_;
+      if (token.text == "=") declares_ = false;
+    } else if (token.kind == TokenKind::Word && brackets_ == 0) {
+      const bool its_name = declares_ && among(back(2), declaring);
+      if (!its_name && is_item_word(token.text)) declares_ = among(token.text, declaring);
+    }
+    if (!declares_) types_ = 0;
   }
 
   TokenKind advance(char c) {
@@ -56,12 +83,17 @@ class Reader {
     }
     if (is_digit(c)) return number();
     if (c == '"') return string();
-    if (c == '<') in_type_ = begins_type();
-    if (c == '>' && in_type_) {  // `-> vec<real, 2>=[1, 2]`
-      in_type_ = false;
+    if (c == '<' && begins_type()) {
+      if (types_ == 0) around_types_ = brackets_;
+      ++types_;
+      of_type_ = true;
       return ++at_, TokenKind::Symbol;
     }
-    in_type_ = in_type_ && (c == '<' || c == ',' || c == '?');
+    if (c == '>' && types_ > 0 && brackets_ == around_types_) {  // `-> vec<real, 2>=[1, 2]`
+      --types_;
+      of_type_ = true;
+      return ++at_, TokenKind::Symbol;
+    }
     constexpr std::array<std::string_view, 7> pairs{"->", "<=", ">=", "==", "!=", "??", ".."};
     for (const std::string_view pair : pairs) {
       if (text_.substr(at_, 2) == pair) return at_ += 2, TokenKind::Symbol;
@@ -72,13 +104,11 @@ class Reader {
     return TokenKind::Symbol;
   }
 
-  // `: vec`, `-> mat`, `from vec`: what follows is no comparison.
+  // `: vec`, `-> mat`, `from vec`, and `vec<vec`: what follows is no comparison.
   bool begins_type() const {
-    const auto back = [&](std::size_t count) {
-      return count <= tokens_.size() ? tokens_[tokens_.size() - count].text : std::string_view();
-    };
-    const bool named = back(1) == "vec" || back(1) == "mat";
-    return named && (back(2) == ":" || back(2) == "->" || back(2) == "from");
+    if (!declares_ || (back(1) != "vec" && back(1) != "mat")) return false;
+    const bool inner = types_ > 0 && (back(2) == "<" || back(2) == ",");
+    return inner || back(2) == ":" || back(2) == "->" || back(2) == "from";
   }
 
   TokenKind number() {
@@ -153,7 +183,11 @@ class Reader {
   std::size_t at_ = 0;
   std::size_t end_of_last_ = 0;
   int lines_ = 0;
-  bool in_type_ = false;
+  int types_ = 0;          // whose brackets are open
+  int around_types_ = 0;   // other brackets around them
+  int brackets_ = 0;       // others that are open
+  bool declares_ = false;  // a declaration has begun, and its `=` is still to come
+  bool of_type_ = false;   // the token at hand
   int depth_ = 0;  // of strings within holes of strings
   std::vector<Token> tokens_;
 };

@@ -24,6 +24,7 @@ struct Token {
   std::string_view text;  // into the source
   int lines_before = 0;   // line ends between it and the token before
   bool glued = false;     // nothing stands between it and the token before
+  bool of_type = false;   // a bracket of `vec<real, 3>`, which compares nothing
 };
 
 // With `holes`, the tokens inside a string's holes follow the string itself.

@@ -68,7 +68,7 @@ Document::Document(std::string uri, std::string text, std::shared_ptr<const lang
   tree_ = lang::parse(*source_, ignored);
   if (!tree_) return;  // too large, or no text at all: there is nothing to look at
   tokens_ = lang::format::tokens(*source_, true);
-  symbols_ = find_symbols(*source_, *tree_, tokens_);
+  symbols_ = find_symbols(*source_, *tree_, tokens_, !ignored.has_errors());
   foreign_ = find_foreign_names(*tree_, tokens_);
 }
 

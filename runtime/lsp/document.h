@@ -38,6 +38,11 @@ class Document {
   // The file that a member stands for, as it is imported; empty where there is no such member.
   std::string member_file(std::string_view member) const { return tree_ ? file_of_member(*tree_, member) : ""; }
 
+  // The files of all members, in order, where it is a composition.
+  std::vector<std::string> member_files() const {
+    return tree_ ? files_of_members(*tree_) : std::vector<std::string>();
+  }
+
   // All answers are in the protocol's own form; null where there is nothing to say.
   Json diagnostics() const;
   Json hover(Position position) const;

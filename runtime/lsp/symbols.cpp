@@ -6,6 +6,7 @@
 #include <map>
 
 #include "lang/words.h"
+#include "runtime/lsp/values.h"
 
 namespace allot::lsp {
 
@@ -23,10 +24,20 @@ std::uint32_t width(Span span) {
   return span.end - span.begin;
 }
 
+// Whether one of the spans, which are ascending and stand apart, holds the offset.
+bool one_contains(const std::vector<Span>& spans, std::uint32_t offset) {
+  const auto after = std::partition_point(spans.begin(), spans.end(), [&](Span each) { return each.begin <= offset; });
+  return after != spans.begin() && contains(*std::prev(after), offset);
+}
+
 class Finder {
  public:
-  Finder(const lang::Source& source, const tree::File& file, const std::vector<Token>& tokens)
-      : source_(source), file_(file), tokens_(tokens), whole_{0, static_cast<std::uint32_t>(source.text().size())} {}
+  Finder(const lang::Source& source, const tree::File& file, const std::vector<Token>& tokens, bool well_formed)
+      : source_(source),
+        file_(file),
+        tokens_(tokens),
+        whole_{0, static_cast<std::uint32_t>(source.text().size())},
+        well_formed_(well_formed) {}
 
   Symbols run() {
     for (const tree::Param& param : file_.params) {
@@ -54,7 +65,12 @@ class Finder {
     std::sort(types_.begin(), types_.end(), [](Span a, Span b) { return a.begin < b.begin; });
     std::sort(readers_.begin(), readers_.end(),
               [](const Reader& a, const Reader& b) { return a.condition.begin < b.condition.begin; });
-    for (std::size_t i = 0; i < tokens_.size(); ++i) use(i);
+    values_ = places_of_values(file_, tokens_);
+    for (const tree::ScenarioDecl& scenario : file_.scenarios) scenarios_.push_back(scenario.span);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      follow_brackets(i);
+      use(i);
+    }
     return std::move(found_);
   }
 
@@ -114,10 +130,11 @@ class Finder {
   }
 
   void declare_test(const tree::TestDecl& test) {
+    const auto named = [](const auto& all, const tree::Name& name) {
+      return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.name.text == name.text; });
+    };
     for (const tree::Given& given : test.givens) {
-      const bool state = std::any_of(file_.states.begin(), file_.states.end(),
-                                     [&](const tree::StateDecl& each) { return each.name.text == given.name.text; });
-      if (state) continue;
+      if (named(file_.states, given.name) || named(file_.inputs, given.name)) continue;
       Symbol& record = declare(Symbol::Kind::Record, given.name, test.span, line_of(given.name.span));
       if (given.value != tree::none) record.subject = file_[given.value].text;
       if (record.subject == "group") read_lets(test, given.name);
@@ -182,15 +199,31 @@ class Finder {
   bool is_meant_as_name(std::size_t i) const {
     const Token& token = tokens_[i];
     if (token.kind != TokenKind::Word) return false;
+    // The tree of a text with a mistake lacks what stands around it.
+    return well_formed_ || looks_like_name(i);
+  }
+
+  bool looks_like_name(std::size_t i) const {
+    const Token& token = tokens_[i];
     const std::string_view before = i > 0 ? tokens_[i - 1].text : std::string_view();
     for (const std::string_view word : {".", "on", "of", "per", "report", "every", "policy"}) {
       if (before == word) return false;
     }
     if (before == "expect" && is_decision_or_fate(i)) return false;
     if (i > 0 && tokens_[i - 1].kind == TokenKind::Number && !lang::unit_named(token.text).empty()) return false;
-    const auto after =
-        std::partition_point(types_.begin(), types_.end(), [&](Span type) { return type.begin <= token.span.begin; });
-    return after == types_.begin() || !contains(*std::prev(after), token.span.begin);
+    return !one_contains(types_, token.span.begin);
+  }
+
+  // Whether the tree has a value there. Where it has none the word is one of the grammar, of a type, of a field.
+  bool is_value(std::size_t i) const {
+    return !well_formed_ || std::binary_search(values_.begin(), values_.end(), tokens_[i].span.begin);
+  }
+
+  // A scenario sets parameters, and looks at state; other names of its own are those of groups and of the ledger.
+  bool is_seen(const Symbol& symbol, std::size_t i) const {
+    if (scenarios_.empty() || !one_contains(scenarios_, tokens_[i].span.begin)) return true;
+    if (symbol.kind == Symbol::Kind::State || symbol.kind == Symbol::Kind::Input) return text(i + 1) != ".";
+    return symbol.kind == Symbol::Kind::Function || text(i + 1) == "=";
   }
 
   // Symbols of one name, by where their scopes begin. Those that are open are kept as the walk over the tokens goes on.
@@ -209,22 +242,56 @@ class Finder {
     return named.open;
   }
 
+  // Of each bracket that is open, the word before it where that is a function of this file, or may be.
+  void follow_brackets(std::size_t i) {
+    const Token& token = tokens_[i];
+    if (token.kind != TokenKind::Symbol) return;
+    if (token.text == "(" || token.text == "[" || token.text == "{") {
+      const bool call = token.text == "(" && i > 0 && tokens_[i - 1].kind == TokenKind::Word &&
+                        (i == 1 || tokens_[i - 2].text != ".");
+      calls_.push_back(call ? tokens_[i - 1].text : std::string_view());
+    } else if ((token.text == ")" || token.text == "]" || token.text == "}") && !calls_.empty()) {
+      calls_.pop_back();
+    }
+  }
+
+  // The argument that a label names: `x` of `worth(x: 0.4)`, where this file declares `worth`.
+  Symbol* labelled(const Named& named) {
+    const auto functions = calls_.empty() ? by_name_.end() : by_name_.find(calls_.back());
+    if (functions == by_name_.end()) return nullptr;
+    const auto function = std::find_if(functions->second.all.begin(), functions->second.all.end(), [&](std::size_t of) {
+      return found_.all[of].kind == Symbol::Kind::Function;
+    });
+    if (function == functions->second.all.end()) return nullptr;
+    const std::uint32_t begin = found_.all[*function].declared.begin;  // where the scopes of its arguments begin
+    const auto scope_of = [&](std::size_t index) { return found_.all[index].scope.begin; };
+    auto index = std::partition_point(named.all.begin(), named.all.end(),
+                                      [&](std::size_t each) { return scope_of(each) < begin; });
+    for (; index != named.all.end() && scope_of(*index) == begin; ++index) {
+      if (found_.all[*index].kind == Symbol::Kind::Argument) return &found_.all[*index];
+    }
+    return nullptr;
+  }
+
   void use(std::size_t i) {
     if (!is_meant_as_name(i)) return;
     const Token& token = tokens_[i];
-    const bool called = i + 1 < tokens_.size() && tokens_[i + 1].text == "(";
-    const bool label = i + 1 < tokens_.size() && tokens_[i + 1].text == ":";
+    const bool called = text(i + 1) == "(";
+    const bool label = text(i + 1) == ":";
+    const bool value = !label && is_value(i);
     Symbol* best = nullptr;
     const auto named = by_name_.find(token.text);
     if (named == by_name_.end()) return;
     for (const std::size_t index : open_at(named->second, token.span.begin)) {
       Symbol& symbol = found_.all[index];
       const bool here = symbol.declared.begin == token.span.begin;
-      if (!here && (label || called != (symbol.kind == Symbol::Kind::Function))) continue;
+      const bool fits = value && called == (symbol.kind == Symbol::Kind::Function) && is_seen(symbol, i);
+      if (!here && !fits) continue;
       if (here || best == nullptr || width(symbol.scope) < width(best->scope)) best = &symbol;
       if (here) break;
     }
-    if (best == nullptr && !called && !label) best = let_of_condition(named->second, token.span.begin);
+    if (best == nullptr && label) best = labelled(named->second);
+    if (best == nullptr && value && !called) best = let_of_condition(named->second, token.span.begin);
     if (best != nullptr) best->uses.push_back(token.span);
   }
 
@@ -250,6 +317,7 @@ class Finder {
   const tree::File& file_;
   const std::vector<Token>& tokens_;
   Span whole_;
+  bool well_formed_;
   // A condition of a test, the handler whose lets it sees, and where the handler and the test name the group.
   struct Reader {
     Span condition;
@@ -259,7 +327,10 @@ class Finder {
   };
 
   std::vector<Span> types_;  // in order, once all are there
+  std::vector<Span> scenarios_;
+  std::vector<std::uint32_t> values_;  // where they begin, ascending
   std::vector<Reader> readers_;
+  std::vector<std::string_view> calls_;  // whose brackets are open; of other brackets none
   std::map<std::string, Named, std::less<>> by_name_;
   Symbols found_;
 };
@@ -297,6 +368,13 @@ const Symbol* Symbols::at(std::uint32_t offset) const {
   return nullptr;
 }
 
+const Symbol* Symbols::argument(const Symbol& function, std::string_view name) const {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Symbol& each) {
+    return each.kind == Symbol::Kind::Argument && each.scope.begin == function.declared.begin && each.name == name;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
 std::vector<const Symbol*> Symbols::visible(std::uint32_t offset) const {
   std::vector<const Symbol*> here;
   for (const Symbol& symbol : all) {
@@ -305,8 +383,9 @@ std::vector<const Symbol*> Symbols::visible(std::uint32_t offset) const {
   return here;
 }
 
-Symbols find_symbols(const lang::Source& source, const tree::File& tree, const std::vector<Token>& tokens) {
-  return Finder(source, tree, tokens).run();
+Symbols find_symbols(const lang::Source& source, const tree::File& tree, const std::vector<Token>& tokens,
+                     bool well_formed) {
+  return Finder(source, tree, tokens, well_formed).run();
 }
 
 }  // namespace allot::lsp

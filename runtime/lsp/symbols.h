@@ -34,24 +34,33 @@ struct Symbols {
 
   // The symbol that is meant by the name at this offset, or null.
   const Symbol* at(std::uint32_t offset) const;
+  // The argument of a function by its name, or null.
+  const Symbol* argument(const Symbol& function, std::string_view name) const;
   // Those that can be used here.
   std::vector<const Symbol*> visible(std::uint32_t offset) const;
 };
 
-// A name that another file declares: `gates.worth(…)`, `with main.limit`, `main(limit: 0.4)`.
+// A name that another file declares: `gates.worth(…)`, `with main.limit`, `main(limit: 0.4)`, `x` of
+// `gates.worth(x: 0.4)`.
 struct ForeignName {
   std::string file;   // as it is imported: "team.gates"
   std::string name;   // in that file; with dots where the file is a composition: "inner.limit"
   lang::Span span;    // of its last word
   bool called = false;  // a function; else a parameter or state of a member
+  std::string argument;  // of that function, where the argument is meant; else empty
+
+  // The word that stands there, as the other file declares it.
+  std::string_view word() const;
 };
 std::vector<ForeignName> find_foreign_names(const lang::tree::File& tree,
                                             const std::vector<lang::format::Token>& tokens);
 // The file that a member, or the alias of an import, stands for: "team.gates", or empty.
 std::string file_of_member(const lang::tree::File& tree, std::string_view member);
+std::vector<std::string> files_of_members(const lang::tree::File& tree);
 std::string file_of_alias(const lang::tree::File& tree, std::string_view alias);
 
+// `well_formed`: the text has no mistake of syntax, so the tree has all that it names.
 Symbols find_symbols(const lang::Source& source, const lang::tree::File& tree,
-                     const std::vector<lang::format::Token>& tokens);
+                     const std::vector<lang::format::Token>& tokens, bool well_formed);
 
 }  // namespace allot::lsp

@@ -39,6 +39,40 @@ std::optional<std::string> new_mistake(const Document& before, const Document& a
   return now.back().message;
 }
 
+Error too_much(const std::string& name) {
+  return {fmt::format("other files may use '{}', and the workspace has too many to look at, or too large ones; open a "
+                      "smaller folder", name), ""};
+}
+
+using Files = std::vector<std::shared_ptr<const Document>>;
+
+// The host has one input of a name for all members of a composition.
+Result<Files> files_of_input(Search& search, const Meant& input) {
+  Files files = search.compositions_of(*input.document);
+  files.push_back(input.document);  // which may be a composition with an input of its own
+  for (const auto& file : files) {
+    const auto other = search.shared_by(file, input);
+    if (other == nullptr) continue;
+    return Error{fmt::format("the members of {} share inputs by their names, and '{}' is one of {} too; rename it in each "
+                             "of them by hand", file->path(), input.symbol->name, other->path()), ""};
+  }
+  if (!search.complete()) return too_much(input.symbol->name);
+  return files;
+}
+
+// The files that may have a mistake once the name is another.
+Result<Files> files_to_check(Search& search, const Meant& meant) {
+  if (meant.symbol->kind == Symbol::Kind::Input) return files_of_input(search, meant);
+  if (!is_exported(*meant.symbol)) return Files{meant.document};
+  Files files = search.files_with(meant);
+  if (!search.complete()) return too_much(meant.symbol->name);
+  if (std::find(files.begin(), files.end(), meant.document) == files.end()) {
+    return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", meant.symbol->name,
+                             meant.document->path()), ""};
+  }
+  return files;
+}
+
 std::string with_names(const Document& document, std::vector<lang::Span> spans, const std::string& to) {
   std::string text(document.text());
   std::sort(spans.begin(), spans.end(), [](lang::Span a, lang::Span b) { return a.begin > b.begin; });
@@ -124,29 +158,17 @@ Result<Json> Workspace::rename(const Document& document, Position position, cons
   Search search(files_, roots_, documents_);
   const auto meant = search.meant_at(document, position);
   if (!meant) return Error{"there is no name of the policy's own here", ""};
-  const std::string& name = meant->symbol->name;
   if (auto may = meant->document->may_become(*meant->symbol, to); !may) return may.error();
 
-  std::vector<std::shared_ptr<const Document>> files{meant->document};
-  // Calls in other files may name an argument: they are not followed, but a file that would have a mistake is found.
-  if (is_exported(*meant->symbol) || meant->symbol->kind == Symbol::Kind::Argument) {
-    files = search.files_with(name, *meant->document);
-    if (!search.complete()) {
-      return Error{fmt::format("other files may use '{}', and the workspace has too many to look at; open a smaller "
-                               "folder", name), ""};
-    }
-    if (std::find(files.begin(), files.end(), meant->document) == files.end()) {
-      return Error{fmt::format("'{}' is declared in {}, which is not part of the workspace", name,
-                               meant->document->path()), ""};
-    }
-  }
+  const auto files = files_to_check(search, *meant);
+  if (!files) return files.error();
   std::map<std::shared_ptr<const Document>, std::vector<lang::Span>> places;
   for (const Use& use : search.uses_of(*meant)) places[use.document].push_back(use.span);
 
   // Whether all still check is asked before anything is changed.
   const auto renamed = std::make_shared<OpenFiles>(files_);
   for (const auto& [file, spans] : places) renamed->put(files_->key(file->path()), with_names(*file, spans, to));
-  for (const auto& file : files) {
+  for (const auto& file : *files) {
     const auto changed = places.find(file);
     const std::string text =
         changed == places.end() ? std::string(file->text()) : with_names(*file, changed->second, to);

@@ -32,8 +32,8 @@ class Workspace {
   Json definition(const Document& document, Position position) const;
   Json references(const Document& document, Position position, bool with_declaration) const;
   Json rename_range(const Document& document, Position position) const;
-  // The edits of all files. Refused where the declaration lies outside, where not every file could be looked at, and
-  // where a file would have a mistake that it has not now.
+  // The edits of all files. Refused where the declaration lies outside, where not every file could be looked at, where
+  // members of a composition share an input, and where a file would have a mistake that it has not now.
   Result<Json> rename(const Document& document, Position position, const std::string& to) const;
 
  private:

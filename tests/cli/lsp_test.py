@@ -5,92 +5,9 @@ import pathlib
 import unittest
 
 from lsprotocol import types
-from pygls.lsp.client import BaseLanguageClient
 
-from program import ALLOT, SOURCE, policy_file
-
-URI = "file:///early.allot"
-TEXT = """## Stops what repeats itself.
-policy early
-## How alike is too alike.
-param threshold: real = 0.12 in 0..1
-param size: rollouts = 8
-hit when reward >= 1.0
-on turn 10 of group g {
-  let divergence = mean_pairwise(normalized_edit_distance, prefixes(g.actions, 10, padded))
-  when (divergence ?? 1.0) < threshold then stop, drop because "é: {divergence} < {threshold}"
-  otherwise continue
-}
-on wave of group g {
-  let mixed = prob_mixed(beta(1, 1), hits: g.hits, misses: g.misses, size: size)
-  when mixed < threshold then stop
-  otherwise complete to size
-}
-test "t" {
-  with threshold = 0.5
-  given g = group { rewards: [1, 0] }
-  expect wave(g) is complete to 8
-}
-"""
-WAIT = 20  # seconds; the machine may be busy
-
-
-def place(line, word, text=TEXT, nth=0, into=0):
-    """The position of a word on a line (from 0), in UTF-16 units."""
-    row = text.splitlines()[line]
-    at = -1
-    for _ in range(nth + 1):
-        at = row.index(word, at + 1)
-    return types.Position(line, len(row[: at + into].encode("utf-16-le")) // 2)
-
-
-class Client(BaseLanguageClient):
-    def __init__(self):
-        super().__init__("allot-tests", "1")
-        self.published = asyncio.Queue()
-
-        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def published(params):
-            self.published.put_nowait(params)
-
-
-def edited(text, edits):
-    """The text after the edits; no character of these texts is beyond the basic plane."""
-    lines = text.splitlines()
-    for edit in sorted(edits, key=lambda e: (e.range.start.line, -e.range.start.character)):
-        row = lines[edit.range.start.line]
-        lines[edit.range.start.line] = (row[: edit.range.start.character] + edit.new_text +
-                                        row[edit.range.end.character:])
-    return "\n".join(lines) + "\n"
-
-
-class Editor(unittest.IsolatedAsyncioTestCase):
-    async def start(self, root=None):
-        self.client = Client()
-        await self.client.start_io(ALLOT, "lsp")
-        answer = await asyncio.wait_for(self.client.initialize_async(types.InitializeParams(
-            capabilities=types.ClientCapabilities(), process_id=None, root_uri=root)), WAIT)
-        self.capabilities = answer.capabilities
-        self.client.initialized(types.InitializedParams())
-
-    async def asyncTearDown(self):
-        await asyncio.wait_for(self.client.shutdown_async(None), WAIT)
-        self.client.exit(None)
-        await self.client.stop()
-
-    async def published(self):
-        return list((await asyncio.wait_for(self.client.published.get(), WAIT)).diagnostics)
-
-    async def open(self, text, uri=URI):
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(
-            types.TextDocumentItem(uri=uri, language_id="allot", version=1, text=text)))
-        return await self.published()
-
-    async def change(self, text, uri=URI):
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(version=2, uri=uri),
-            [types.TextDocumentContentChangeWholeDocument(text)]))
-        return await self.published()
+from editor import TEXT, URI, WAIT, Editor, edited, place
+from program import SOURCE, policy_file
 
 
 class Lsp(Editor):
@@ -244,6 +161,66 @@ class Lsp(Editor):
             await self.client.text_document_rename_async(
                 self.at(types.RenameParams, place(3, "threshold"), new_name="iteration"))
 
+    async def uses(self, line, word, text, nth=0):
+        """Lines and columns, the declaration among them."""
+        found = await self.client.text_document_references_async(self.at(
+            types.ReferenceParams, place(line, word, text, nth), context=types.ReferenceContext(include_declaration=True)))
+        return [use.range.start for use in found]
+
+    async def test_words_of_the_grammar_are_no_uses(self):
+        text = ("policy p\nparam most: real = 0.5 in 0..1\nparam rounds: real = 0.5 in 0..1\n"
+                "param at: turns = 5 turns\nparam chunk: tokens = 100 tokens\nrefill at most 10 rounds then abort\n"
+                "on every chunk tokens of rollout r { when r.tokens > 500 tokens then stop }\n"
+                "on turn at of group g { when g.alive < 2 then stop }\n"
+                "on wave of group g {\n  when prob_mixed(beta(1, 1), hits: 1, misses: 1, size: 8) < ((most)) "
+                "then defer at most 2 iterations because \"{rounds} at most {(most)}\"\n}\n"
+                "test \"t\" {\n  with at = 6 turns\n  given g = group { rewards: [1, 1] }\n"
+                "  expect wave(g) is continue\n}\n")
+        await self.change(text)
+        # Read off the text: `refill at most … rounds`, `defer at most` and the words of a message are none.
+        for name, declared, lines in [("most", 1, [1, 9, 9]), ("rounds", 2, [2, 9]), ("at", 3, [3, 7, 12]),
+                                      ("chunk", 4, [4, 6])]:
+            self.assertEqual([use.line for use in await self.uses(declared, name, text)], lines, name)
+
+    async def test_a_name_that_is_a_word_of_the_grammar_too_is_renamed(self):
+        text = ("policy p\nparam most: real = 0.5 in 0..1\nparam rounds: rollouts = 2\nstate a: int per run = 0\n"
+                "refill at most 2 rounds then train_partial\nbudget 12 rollouts per iteration\n"
+                "on size of batch b { start rounds each }\n"
+                "on wave of group g {\n  when (g.reward_mean ?? 0) < most then stop, drop, refill because \"at most\"\n}\n"
+                "on update of batch b { remember a = a + 1 }\n"
+                "scenario \"s\" {\n  with most = 0.6, rounds = 2\n  iteration {\n    group a: rewards 1, 1\n"
+                "    expect a is trained\n    expect rounds == 1 and a.started == 2 and a == 1\n  }\n}\n")
+        self.assertEqual(await self.change(text), [])
+        # What a scenario calls `rounds` is the run's, and its group `a` is no state.
+        for declared, name, to, wanted in [
+                (1, "most", "least", text.replace("param most", "param least").replace("< most", "< least")
+                 .replace("with most", "with least")),
+                (2, "rounds", "count", text.replace("param rounds", "param count").replace("start rounds", "start count")
+                 .replace(", rounds = 2", ", count = 2")),
+                (3, "a:", "seen", text.replace("state a", "state seen").replace("remember a = a", "remember seen = seen")
+                 .replace("a == 1", "seen == 1"))]:
+            edits = await self.client.text_document_rename_async(
+                self.at(types.RenameParams, place(declared, name, text), new_name=to))
+            self.assertEqual(edited(text, edits.changes[URI]), wanted)
+
+    async def test_labels_name_the_arguments_of_the_function_that_is_called(self):
+        text = ("policy p\nfn f(x: real) -> real = x\nfn h(x: real) -> real = f(x: x) + 1\n"
+                "on finish of group g { when h(x: f(x: g.reward_mean ?? 0)) > 1 then drop because \"{f(x: 1)}\" }\n")
+        self.assertEqual(await self.change(text), [])
+        # Each `x` of the text by its line and its number there, read off: of `f`, then of `h`.
+        for places in [[(1, 0), (1, 1), (2, 1), (3, 1), (3, 2)], [(2, 0), (2, 2), (3, 0)]]:
+            wanted = [place(line, "x", text, nth) for line, nth in places]
+            for line, nth in places:
+                self.assertEqual(await self.uses(line, "x", text, nth), wanted, (line, nth))
+
+    async def test_an_input_that_a_test_gives_is_renamed_there_too(self):
+        text = ("policy p\ninput hard: bool per prompt\non finish of group g { when hard[g.prompt] then drop }\n"
+                "test \"t\" {\n  given hard = true\n  given g = group { rewards: [1, 0] }\n  expect finish(g) is drop\n}\n")
+        self.assertEqual(await self.change(text), [])
+        edits = await self.client.text_document_rename_async(
+            self.at(types.RenameParams, place(1, "hard", text), new_name="tough"))
+        self.assertEqual(edited(text, edits.changes[URI]), text.replace("hard", "tough"))
+
     async def test_a_name_that_would_hide_another_is_refused(self):
         # `hit` would compare the parameter with itself.
         text = "policy p\nparam limit: real = 0.5 in 0..1\nhit when reward >= limit\n" \
@@ -305,118 +282,6 @@ class Lsp(Editor):
             await self.client.text_document_hover_async(types.HoverParams(
                 text_document=types.TextDocumentIdentifier("file:///elsewhere.allot"), position=types.Position(0, 0)))
         self.assertIsNotNone(await self.hover(place(13, "when")))
-
-
-GATES = """policy gates
-# What a reward is worth.
-param limit: real = 0.3 in 0..1
-fn worth(x: real) -> real = x * x
-on finish of group g { when worth(g.reward_mean ?? 0) < limit then drop }
-"""
-USER = """policy user
-import gates as gg
-on finish of group g { when gg.worth(g.reward_mean ?? 0) < 0.1 then drop }
-"""
-TEAM = """policy team = gates(limit: 0.4)
-test "t" {
-  with gates.limit = 0.5
-  given g = group { rewards: [0.5, 0.5] }
-  expect finish(g) is drop
-}
-"""
-
-
-class SeveralFiles(Editor):
-    async def asyncSetUp(self):
-        # A blank in the folder's name: an address has it as %20.
-        self.folder = pathlib.Path(policy_file(GATES)).parent.resolve() / "a b"
-        self.folder.mkdir()
-        self.paths = {}
-        for name, text in [("gates", GATES), ("user", USER), ("team", TEAM)]:
-            self.paths[name] = self.folder / f"{name}.allot"
-            self.paths[name].write_text(text)
-        await self.start(self.folder.as_uri())
-
-    def uri(self, name):
-        return self.paths[name].as_uri()
-
-    def at(self, kind, name, position, **more):
-        return kind(text_document=types.TextDocumentIdentifier(self.uri(name)), position=position, **more)
-
-    async def rename(self, name, position, to):
-        edits = await self.client.text_document_rename_async(self.at(types.RenameParams, name, position, new_name=to))
-        return {uri: list(each) for uri, each in edits.changes.items()}
-
-    async def test_a_function_is_renamed_in_all_files_open_or_not(self):
-        self.assertEqual(await self.open(USER, self.uri("user")), [])
-        changes = await self.rename("user", place(2, "gg.worth", USER, into=4), "value")
-        self.assertEqual(set(changes), {self.uri("gates"), self.uri("user")})
-        self.assertEqual(edited(GATES, changes[self.uri("gates")]), GATES.replace("worth(", "value("))
-        self.assertEqual(edited(USER, changes[self.uri("user")]), USER.replace("gg.worth", "gg.value"))
-
-    async def test_references_over_files(self):
-        await self.open(USER, self.uri("user"))
-        uses = await self.client.text_document_references_async(self.at(
-            types.ReferenceParams, "user", place(2, "gg.worth", USER, into=4),
-            context=types.ReferenceContext(include_declaration=True)))
-        # Where it is declared, where its own file calls it, where the importer does.
-        self.assertEqual([(use.uri, use.range.start.line) for use in uses],
-                         [(self.uri("gates"), 3), (self.uri("gates"), 4), (self.uri("user"), 2)])
-
-    async def test_a_parameter_of_a_member(self):
-        await self.open(TEAM, self.uri("team"))
-        for where in [place(0, "limit", TEAM), place(2, "limit", TEAM)]:
-            found = await self.client.text_document_definition_async(self.at(types.DefinitionParams, "team", where))
-            self.assertEqual((found.uri, found.range.start), (self.uri("gates"), place(2, "limit", GATES)))
-        told = await self.client.text_document_hover_async(
-            self.at(types.HoverParams, "team", place(2, "limit", TEAM)))
-        self.assertIn("param limit: real = 0.3 in 0..1", told.contents.value)
-        changes = await self.rename("team", place(2, "limit", TEAM), "least")
-        self.assertEqual(edited(GATES, changes[self.uri("gates")]), GATES.replace("limit", "least"))
-        self.assertEqual(edited(TEAM, changes[self.uri("team")]), TEAM.replace("limit", "least"))
-
-    async def test_what_lies_outside_is_not_renamed(self):
-        hidden = self.folder / ".kept" / "far.allot"
-        hidden.parent.mkdir()
-        hidden.write_text("policy far\nfn worth(x: real) -> real = x\n")
-        self.paths["user"] = self.folder / ".kept" / "user.allot"
-        text = USER.replace("import gates as gg", "import far as gg")
-        self.assertEqual(await self.open(text, self.uri("user")), [])
-        with self.assertRaisesRegex(Exception, "not part of the workspace"):
-            await self.rename("user", place(2, "gg.worth", text, into=4), "value")
-
-    async def test_an_argument_that_a_call_elsewhere_names_is_not_renamed(self):
-        self.assertEqual(await self.open(GATES, self.uri("gates")), [])
-        where = place(3, "x:", GATES)
-        changes = await self.rename("gates", where, "reward_of")
-        self.assertEqual(set(changes), {self.uri("gates")})
-        self.paths["user"].write_text(USER.replace("gg.worth(", "gg.worth(x: "))
-        with self.assertRaisesRegex(Exception, "user.allot would have a mistake"):
-            await self.rename("gates", where, "reward_of")
-
-    async def test_an_importer_is_checked_again_as_the_imported_file_changes(self):
-        self.assertEqual(await self.open(USER, self.uri("user")), [])
-        self.assertEqual(await self.open(GATES, self.uri("gates")), [])
-        changed = GATES.replace("worth(", "value(")
-        self.assertEqual(await self.change(changed, self.uri("gates")), [])
-        told = await asyncio.wait_for(self.client.published.get(), WAIT)
-        self.assertEqual(told.uri, self.uri("user"))
-        self.assertEqual([each.range.start.line for each in told.diagnostics], [2])
-        self.assertEqual(await self.change(GATES, self.uri("gates")), [])
-        told = await asyncio.wait_for(self.client.published.get(), WAIT)
-        self.assertEqual((told.uri, list(told.diagnostics)), (self.uri("user"), []))
-
-    async def test_completion_after_an_import_and_a_member(self):
-        for name, text, there, absent in [
-                ("user", "policy user\nimport gates as gg\non finish of group g { when gg.", "worth", "reward_mean"),
-                ("team", 'policy team = gates\ntest "t" {\n  with gates.', "limit", "reward_mean")]:
-            await self.open(text, self.uri(name))
-            last = text.splitlines()[-1]
-            items = await self.client.text_document_completion_async(
-                self.at(types.CompletionParams, name, types.Position(2, len(last))))
-            labels = {item.label for item in items}
-            self.assertIn(there, labels)
-            self.assertNotIn(absent, labels)
 
 
 if __name__ == "__main__":

@@ -152,6 +152,8 @@ TEST_CASE("blanks within a line") {
       {"state m:vec< real,3 > per run=[1,2 , 3]", "state m: vec<real, 3> per run = [1, 2, 3]"},
       {"fn f(a:real,b:real)->real=if a<b then b-a else-a", "fn f(a: real, b: real) -> real = if a < b then b - a else -a"},
       {"fn f(x: real) -> vec<real, 2>=[x, 2]", "fn f(x: real) -> vec<real, 2> = [x, 2]"},
+      {"state m: vec< real in 0..1,2 >per run=[1, 1]", "state m: vec<real in 0..1, 2> per run = [1, 1]"},
+      {"fn f(v: vec<real in -1..1 , 2>) -> real=v[0]", "fn f(v: vec<real in -1..1, 2>) -> real = v[0]"},
       {"fn f(x: real) -> real = [1, x] [0]", "fn f(x: real) -> real = [1, x][0]"},
       {"fn f(x: real) -> real = [1, x][0]", "fn f(x: real) -> real = [1, x][0]"},
       {"hit when 0<reward<=1", "hit when 0 < reward <= 1"},
@@ -162,6 +164,48 @@ TEST_CASE("blanks within a line") {
     REQUIRE(result);
     CHECK(*result == "policy p\n" + wanted + "\n");
   }
+}
+
+TEST_CASE("a list stands apart from the words of a verdict, and an element is glued to its vector") {
+  const auto in_wave = [](const std::string& statements) {
+    return "policy p\n\non wave of group g {\n" + statements + "}\n";
+  };
+  // Each pair differs in the blank alone, so both are one text; glued is what the author wrote.
+  for (const std::string verdict : {"sample [1, 2] more", "branch [1, 0]", "complete to [2]", "stop where [1]"}) {
+    std::string glued = verdict;
+    glued.erase(glued.find(" ["), 1);
+    CHECK(formatted(in_wave("  when g.flat then " + glued + "\n")) == in_wave("  when g.flat then " + verdict + "\n"));
+    CHECK(formatted(in_wave("  otherwise " + glued + "\n")) == in_wave("  otherwise " + verdict + "\n"));
+  }
+  CHECK(formatted("policy p\n\non size of group g {\n  start[1] each, up to[3]\n}\n") ==
+        "policy p\n\non size of group g {\n  start [1] each, up to [3]\n}\n");
+  for (const std::string element : {"  let n = if g.flat then train[0] else 2\n", "  let n = max(1, train[0])\n",
+                                    "  let n = max(1,\n    train[0])\n", "  let n = 1 +\n    train[0]\n",
+                                    "  when (if g.flat then sample[0] else 2) > 1 then stop\n"}) {
+    const std::string text = in_wave("  let train = [1]\n" + element);
+    const auto result = formatted(text);
+    REQUIRE(result);
+    CHECK(result->find("train [0]") == std::string::npos);
+    CHECK(result->find("sample [0]") == std::string::npos);
+  }
+}
+
+TEST_CASE("a value that has the name of a type is compared") {
+  // By the grammar: a type stands before the `=` of a declaration, and a label of a call takes a value.
+  const std::string head = "policy p\n\nparam vec: real = 1\nparam v: vec<real, 2> = [1, 2]\n";
+  const std::string wanted = head +
+                             "fn vec(vec: vec<real, 2>, m: real) -> bool = g(x: vec < 3, vec >= 1)\n"
+                             "hit when f(x: vec < 3, vec >= 1)\n\n"
+                             "on finish of group g {\n  when f(x: vec < 3, vec >= 1) then drop\n}\n";
+  CHECK(formatted(wanted) == wanted);
+  std::string tight = wanted;
+  for (const std::string_view sign : {" < ", " >= "}) {
+    for (std::size_t at = tight.find(sign); at != std::string::npos; at = tight.find(sign)) {
+      tight.replace(at, sign.size(), sign.substr(1, sign.size() - 2));
+    }
+  }
+  CHECK(tight != wanted);
+  CHECK(formatted(tight) == wanted);
 }
 
 TEST_CASE("what is trained on stands apart from its verb") {

@@ -1,6 +1,8 @@
 // Records of tests: what a group, a batch, a pool, a rollout or a micro-batch is given as.
 #include <catch2/catch.hpp>
 
+#include "lang/parser.h"
+#include "runtime/trial/record.h"
 #include "runtime/trial/trial.h"
 #include "tests/trial/one_file.h"
 
@@ -31,6 +33,39 @@ TEST_CASE("a record that no group could have is refused, with what to write") {
   CHECK(has(error("group { flat: 1 }"), "`flat` is true or false"));
   CHECK(has(error("group { prompt: 1 }"), "`prompt` is a text"));
   CHECK(has(error("group { rewards: [1, 0, 1], actions: [[\"a\"]] }"), "`rewards` is of 3 rollouts, `actions` of 1."));
+}
+
+TEST_CASE("a value that a test cannot be given is refused when the policy is checked, and no other is") {
+  // What the check says is compared with the reader of the trial: on every one of these texts both must agree.
+  const std::vector<std::string> texts{
+      "1", "0.5", "50%", "4 rollouts", "-1", "- -1", "true", "undefined", "\"a\"", "beta(2, 1)", "beta(-1, 50%)", "[]",
+      "[1, [2]]", "[1] * 4", "4 rollouts * ([1])", "[1] * 2 * 3", "2 * ([1] * 3)", "([1])",
+      // and of what is computed
+      "1 + 1", "4 rollouts * (2)", "4 rollouts * (2 + 1)", "[1] * [2]", "[1] * -1", "[1] * 1.5", "[1] * (1 + 1)", "[1] / 2",
+      "[1] + [2]", "2 * 3 * [1]", "not true", "-true", "-[1]", "beta(1)", "beta(1, [2])", "beta(1, 1 + 1)", "[1, 1 + 1]",
+      "size", "[size]", "[x for x in [1]]", "sum([1])", "[1][0]", "1 < 2", "if true then 1 else 2", "1 ?? 2", "group { turn: 1 }",
+      "[1 + 1] * 2", "\"{size}\""};
+  int refused = 0;
+  for (const std::string& text : texts) {
+    INFO(text);
+    const auto source = std::make_shared<const lang::Source>(
+        "test.allot", "policy p\nparam size: rollouts = 2\non finish of group g { when g.scored < size then drop }\n"
+                      "test \"t\" { given g = group { started: " + text + " } expect finish(g) is train }\n");
+    lang::Diagnostics diagnostics, of_syntax;
+    (void)lang::check(source, diagnostics);
+    const auto tree = lang::parse(*source, of_syntax);
+    REQUIRE(tree);
+    REQUIRE_FALSE(of_syntax.has_errors());
+    trial::Allowance allowance;
+    const lang::tree::Expr& record = (*tree)[tree->tests.front().givens.front().value];
+    const bool read = static_cast<bool>(trial::literal(*tree, record.args.front(), allowance));
+    // The reader leaves a hole out, as if nothing stood there.
+    const bool holds_hole = text.find('{') != std::string::npos && text.front() == '"';
+    CHECK(diagnostics.has_errors() == (!read || holds_hole));
+    for (const lang::Diagnostic& each : diagnostics.all()) CHECK(each.code == "E0404");
+    refused += diagnostics.has_errors() ? 1 : 0;
+  }
+  CHECK(refused == 28);  // those below the remark, counted there
 }
 
 TEST_CASE("the lists of a test have an end, however they are written") {
