@@ -54,7 +54,6 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
   settings.parameters = *parameters;
   const auto host = engine::abilities_from(options.can);
   if (!host) return host.error();
-  if (host->losses) return Error{"The loss of tokens does not travel over a socket.", "serve it from the trainer's process: engine.serve()"};
   settings.host = *host;
   settings.run_folder = options.run;
   const std::filesystem::path file = settings.run_folder / "state.json";
@@ -161,7 +160,7 @@ void add_serve(CLI::App& app, Exit& exit) {
       ->allow_extra_args(false);
   command->add_option("--inputs", settings.input_file, "JSON file with the policy's inputs");
   command->add_option("--can", options->can,
-                      "what the trainer does beside starting, stopping and training: defers, scores, shapes, replays; may be repeated")
+                      "what the trainer does beside starting, stopping and training: defers, scores, shapes, replays, losses; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--slots", settings.slots, "groups of a batch")
       ->capture_default_str()

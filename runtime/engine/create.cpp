@@ -81,11 +81,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings) {
     auto loaded = policy_of(settings);
     if (!loaded) return loaded.error();
     policy = *std::move(loaded);
-#ifdef ALLOT_HAS_NATIVE
-    if (settings.native) {
-      policy->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
-    }
-#endif
+    if (settings.native) compile_natively(*policy);
   }
   auto engine = LiveEngine::create(settings, std::move(policy));
   if (!engine) return engine.error();

@@ -103,8 +103,8 @@ class Engine {
   // end_iteration; gives back the advantages where there is no such handler.
   virtual Result<Shaped> shape_group(const MicroBatch& group) = 0;
   virtual Result<Shaped> shape(const MicroBatch& batch) = 0;
-  // `on loss of token` with the state of this iteration, null without such a handler and in shadow. Between the batch's
-  // close and end_iteration, by any thread.
+  // `on loss of token` with the state of this iteration, null without such a handler, in shadow and outside of an
+  // iteration. Between the batch's close and end_iteration, by any thread.
   virtual std::shared_ptr<const TokenLoss> token_loss() = 0;
   virtual bool wants_gram() const = 0;
   virtual bool wants_embeddings() const = 0;

@@ -35,6 +35,13 @@ std::optional<double> read_number(const Json& json) {
   return word == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
 }
 
+void add_with_comma(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
+}  // namespace
+
 void put_numbers(JsonText& text, const std::vector<double>& numbers) {
   text.begin_array();
   for (const double number : numbers) put_number(text, number);
@@ -43,16 +50,9 @@ void put_numbers(JsonText& text, const std::vector<double>& numbers) {
 
 std::vector<double> read_numbers(const Json& json) {
   std::vector<double> numbers;
-  for (const Json& number : json) numbers.push_back(*read_number(number));
+  for (const Json& number : json) numbers.push_back(read_number(number).value());
   return numbers;
 }
-
-void add_with_comma(std::string& list, const std::string& item) {
-  if (!list.empty()) list += ',';
-  list += item;
-}
-
-}  // namespace
 
 void EventLog::begin(const std::vector<std::string>& prompts, std::optional<double> now) {
   clear();

@@ -66,6 +66,10 @@ struct LoggedIteration {
 // What EventLog::put() wrote. Throws nlohmann's exceptions where `record` has another form.
 LoggedIteration read_events(const nlohmann::ordered_json& record);
 
+// JSON knows no NaN and no infinity: they are words. What is no number throws std::exception.
+void put_numbers(JsonText& text, const std::vector<double>& numbers);
+std::vector<double> read_numbers(const nlohmann::ordered_json& json);
+
 // A pool as a record of its own, and back.
 void put_pool(JsonText& text, const std::vector<PoolPrompt>& prompts);
 std::vector<PoolPrompt> read_pool(const nlohmann::ordered_json& record);

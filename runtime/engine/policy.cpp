@@ -52,6 +52,12 @@ bool Policy::wait_for_native() {
   return active_.load() != first_.get();
 }
 
+void compile_natively([[maybe_unused]] Policy& policy) {
+#ifdef ALLOT_HAS_NATIVE
+  policy.compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
+#endif
+}
+
 Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
                                             const std::map<std::string, std::string>& overrides) {
   auto text = read_policy_text(file);
@@ -77,6 +83,15 @@ Result<std::shared_ptr<Policy>> load_policy(const PolicyText& text,
   auto policy = std::make_shared<Policy>(std::move(program), *std::move(parameters), std::move(evaluator));
   policy->set_origin({files->whole(), overrides});
   return policy;
+}
+
+PolicyText whole_text(const PolicyText& text) {
+  if (text.whole) return text;
+  const auto files = std::make_shared<const TextFiles>(text);
+  auto source = std::make_shared<const lang::Source>(text.file, text.text);
+  lang::Diagnostics ignored;
+  (void)lang::check(source, ignored, files);
+  return files->whole();
 }
 
 }  // namespace allot::engine

@@ -73,10 +73,17 @@ class Policy {
   std::thread compiling_;
 };
 
+// Machine code, in the background; a build without it stays with the evaluator.
+void compile_natively(Policy& policy);
+
 // Reads, checks and binds a policy file. Errors carry the rendered diagnostics.
 Result<std::shared_ptr<Policy>> load_policy(const std::filesystem::path& file,
                                             const std::map<std::string, std::string>& overrides);
 Result<std::shared_ptr<Policy>> load_policy(const PolicyText& text,
                                             const std::map<std::string, std::string>& overrides);
+
+// The text with all that it names, as that is found from here, for an engine elsewhere; what is wrong with it is told by
+// who loads it.
+PolicyText whole_text(const PolicyText& text);
 
 }  // namespace allot::engine

@@ -91,6 +91,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   groups_.clear();
   stored_.clear();
   in_iteration_ = false;
+  token_loss_.reset();
   const std::size_t waiting = read.waiting.size();
   deferred_ = static_cast<int>(waiting);
   for (std::size_t i = 0; i < read.groups.size(); ++i) {

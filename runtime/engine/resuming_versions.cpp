@@ -40,11 +40,7 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
     return Error{fmt::format("The kept text of the policy {} is another one.", hash.substr(0, 12)), "put the file back"};
   }
   if (auto fits = fits_run(**policy, {}); !fits) return fits.error();
-#ifdef ALLOT_HAS_NATIVE
-  if (settings_.native) {
-    (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
-  }
-#endif
+  if (settings_.native) compile_natively(**policy);
   return std::make_shared<Version>(number, *std::move(policy));
 }
 

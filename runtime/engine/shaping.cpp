@@ -41,7 +41,7 @@ int LiveEngine::replay_age() const {
 
 std::shared_ptr<const TokenLoss> LiveEngine::token_loss() {
   const Event event(*this);
-  const std::vector<int> handlers = judge_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
+  const std::vector<int> handlers = judge_ && in_iteration_ && !shadow() ? points_.handlers(Point::Loss) : std::vector<int>();
   if (handlers.empty()) return nullptr;
   if (!token_loss_) {
     token_loss_ = std::make_shared<TokenLoss>(policy_, handlers.front(), store_, iteration_, pool_.epoch());
@@ -134,7 +134,9 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
   if (handlers.empty() || batch.rollouts.empty()) return shaped;
-  if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
+  const std::size_t count = batch.rollouts.size();
+  if (batch.advantages.size() != count) return malformed("one advantage a rollout is needed");
+  if (!batch.gram.empty() && batch.gram.size() != count * count) return malformed("the Gram matrix is square, a row a rollout");
   audit_.shape(batch);
   MicroFacts micro;
   BatchFacts prompts;

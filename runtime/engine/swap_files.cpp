@@ -32,6 +32,13 @@ std::optional<T> read_sealed(std::string text, const Read& read) {
 
 std::string sealed(const Json& json) { return seal(dump(json)) + "\n"; }
 
+Json word_of(std::optional<StateOf> back) { return back ? Json(*back == StateOf::Then ? "then" : "now") : Json(); }
+
+std::optional<StateOf> state_of(const Json& back) {
+  if (back.is_null()) return std::nullopt;
+  return back == "then" ? StateOf::Then : StateOf::Now;
+}
+
 }  // namespace
 
 std::string to_text(const SwapRequest& request) {
@@ -42,7 +49,7 @@ std::string to_text(const SwapRequest& request) {
             {"canary", request.canary},
             {"confirmed", request.confirmed},
             {"parameters", request.parameters},
-            {"back", request.back ? Json(*request.back == StateOf::Then ? "then" : "now") : Json()},
+            {"back", word_of(request.back)},
             {"policy", request.back ? Json() : to_json(request.text)}};
   return sealed(json);
 }
@@ -56,7 +63,7 @@ Result<SwapRequest> swap_request_from(const std::string& text) {
     read.canary = json.at("canary").get<double>();
     read.confirmed = json.value("confirmed", read.by != "watch");  // requests of earlier programs do not say
     read.parameters = json.at("parameters").get<std::map<std::string, std::string>>();
-    if (!json.at("back").is_null()) read.back = json.at("back") == "then" ? StateOf::Then : StateOf::Now;
+    read.back = state_of(json.at("back"));
     if (!json.at("policy").is_null()) read.text = policy_text_from(json.at("policy"));
     return read;
   });
@@ -79,7 +86,10 @@ std::string to_text(const SwapReport& report) {
                  {"state", {{"kept", state.kept}, {"migrated", state.migrated}, {"started", state.started}, {"dropped", state.dropped}}},
                  {"groups_moved", report.groups_moved},
                  {"groups_restarted", report.groups_restarted},
-                 {"seconds", report.seconds}});
+                 {"seconds", report.seconds},
+                 {"now", report.now},
+                 {"canary", report.canary},
+                 {"back", word_of(report.back)}});
 }
 
 std::optional<SwapReport> swap_report_from(const std::string& text) {
@@ -103,6 +113,9 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
     report.groups_moved = json.at("groups_moved").get<int>();
     report.groups_restarted = json.at("groups_restarted").get<int>();
     report.seconds = json.at("seconds").get<double>();
+    report.now = json.value("now", false);  // answers of earlier programs do not say
+    report.canary = json.value("canary", 0.0);
+    report.back = state_of(json.value("back", Json()));
     return report;
   });
 }

@@ -55,12 +55,10 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
   auto policy = policy_for(request, active);
   if (!policy) return policy.error();
   if (auto fits = fits_run(**policy, *active.prompts); !fits) return fits.error();
-#ifdef ALLOT_HAS_NATIVE
   if (settings_.native && !request.policy) {
-    (*policy)->compile_in_background([](const lang::Program& program) { return compiler::compile(program); });
+    compile_natively(**policy);
     (*policy)->wait_for_native();  // where it fails the evaluator decides, and native_note() says why
   }
-#endif
   if (auto kept = keep_text(settings_.run_folder, policy->get()); !kept) return kept.error();
   PreparedSwap prepared;
   if (audit_.on()) prepared.record = policy_record_text(**policy);

@@ -26,11 +26,21 @@ Cell cell_of(Fact fact, const LossTokens& tokens, std::size_t token, std::int64_
   }
 }
 
+// The first fault of all stays the first.
+void merge(LossTally& all, const LossTally& more) {
+  all.asked += more.asked;
+  for (std::size_t i = 0; i < more.rules.size(); ++i) all.rules[i] += more.rules[i];
+  all.none += more.none;
+  if (all.faults == 0) all.first_fault = more.first_fault;
+  all.faults += more.faults;
+}
+
 }  // namespace
 
 TokenLoss::TokenLoss(std::shared_ptr<const Policy> policy, int handler, const StateStore& store, std::int64_t iteration,
-                     std::int64_t epoch)
-    : policy_(std::move(policy)), handler_(handler), iteration_(iteration), epoch_(epoch), states_(store.initial()) {
+                     std::int64_t epoch, Heard heard)
+    : policy_(std::move(policy)), handler_(handler), iteration_(iteration), epoch_(epoch), states_(store.initial()),
+      heard_(std::move(heard)) {
   const auto& states = policy_->program().states;
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (states[i].scope == lang::StateScope::Run) states_[i] = store.run()[i];
@@ -55,6 +65,8 @@ TokenLosses TokenLoss::ask(const LossTokens& tokens) const {
   losses.slope.resize(count);
   losses.own.resize(count, 1);
   LossTally tally;
+  tally.handler = handler_;
+  tally.asked = static_cast<std::int64_t>(count);
   tally.rules.resize(handler.rules.size());
   for (std::size_t token = 0; token < count; ++token) {
     for (std::size_t i = 0; i < reads.size(); ++i) {
@@ -74,13 +86,19 @@ TokenLosses TokenLoss::ask(const LossTokens& tokens) const {
       losses.own[token] = 0;
     }
   }
-  const std::lock_guard lock(mutex_);
-  tally_.asked += static_cast<std::int64_t>(count);
-  for (std::size_t i = 0; i < tally.rules.size(); ++i) tally_.rules[i] += tally.rules[i];
-  tally_.none += tally.none;
-  if (tally_.faults == 0) tally_.first_fault = tally.first_fault;
-  tally_.faults += tally.faults;
+  {
+    const std::lock_guard lock(mutex_);
+    merge(tally_, tally);
+  }
+  if (heard_ && count > 0) heard_(tally);
   return losses;
+}
+
+bool TokenLoss::add(const LossTally& elsewhere) const {
+  const std::lock_guard lock(mutex_);
+  if (elsewhere.handler != handler_ || elsewhere.rules.size() != tally_.rules.size()) return false;
+  merge(tally_, elsewhere);
+  return true;
 }
 
 std::string TokenLoss::fault_words(const compiler::Outcome& outcome) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -40,13 +41,25 @@ struct LossTally {
 // The handler with the run's state as it was when this was made. Any number of threads may ask.
 class TokenLoss {
  public:
-  // `handler`: index of a handler of Point::Loss in the policy's program.
+  using Heard = std::function<void(const LossTally&)>;
+
+  // `handler`: index of a handler of Point::Loss in the policy's program. `heard`: what each ask() added to the tally, on
+  // the thread that asked; for a loss whose run is in another process.
   TokenLoss(std::shared_ptr<const Policy> policy, int handler, const StateStore& store, std::int64_t iteration,
-            std::int64_t epoch);
+            std::int64_t epoch, Heard heard = {});
 
   TokenLosses ask(const LossTokens& tokens) const;
 
   LossTally tally() const;
+  // Adds what was asked of this loss elsewhere; false where it is of another one.
+  [[nodiscard]] bool add(const LossTally& elsewhere) const;
+
+  // What it was made from.
+  const std::shared_ptr<const Policy>& policy() const { return policy_; }
+  int handler() const { return handler_; }
+  std::int64_t iteration() const { return iteration_; }
+  std::int64_t epoch() const { return epoch_; }
+  const StateCells& states() const { return states_; }
 
  private:
   std::string fault_words(const compiler::Outcome& outcome) const;
@@ -56,6 +69,7 @@ class TokenLoss {
   std::int64_t iteration_;
   std::int64_t epoch_;
   StateCells states_;
+  Heard heard_;
   mutable std::mutex mutex_;
   mutable LossTally tally_;
 };

@@ -144,8 +144,8 @@ void bind_client(nb::module_& module) {
       "connect", &connect, "run"_a, "timeout"_a = 1.0, "patience"_a = 60.0,
       "A Client of the engine of a run.\n\n"
       "run: the run's folder, or the socket. timeout: seconds that a decision may take. patience: seconds that\n"
-      "begin_iteration(), end_iteration(), save_state(), shape_group() and the others may take. An engine that is not\n"
-      "there yet is no error.");
+      "begin_iteration(), end_iteration(), save_state(), shape_group(), swap() and the others may take. An engine that\n"
+      "is not there yet is no error.");
 }
 
 }  // namespace

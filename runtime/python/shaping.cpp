@@ -130,8 +130,9 @@ void bind_shaping(nb::module_& module, nb::class_<Engine>& engine_class) {
       .def("shape", shape(&Engine::shape), "rollouts"_a, "advantages"_a, "gram"_a = Rows{}, "embeddings"_a = Rows{},
            "Asks `shape of micro_batch`. gram: the matrix of inner products of the rollouts, where wants_gram.")
       .def("token_loss", [](Engine& engine) { return std::const_pointer_cast<TokenLoss>(engine.token_loss()); }, Unlocked(),
-           "A TokenLoss, or None where the policy sets no loss, in shadow, and for a Client: tokens are asked about where\n"
-           "the engine is.")
+           nb::keep_alive<0, 1>(),
+           "A TokenLoss, or None where the policy sets no loss, in shadow, and outside of an iteration. That of a Client is\n"
+           "asked in this process, and tells the engine how often each rule answered.")
       .def_prop_ro("wants_gram", &Engine::wants_gram, Unlocked())
       .def_prop_ro("wants_embeddings", &Engine::wants_embeddings, Unlocked())
       .def_prop_ro("shapes_groups", &Engine::shapes_groups, Unlocked(), "There is an `on shape of group`.")

@@ -75,7 +75,8 @@ void bind_swapping(nb::module_& module, nb::class_<Engine>& engine_class) {
            "Puts the policy of another file in the place of the active one, from any thread and at any time.\n\n"
            "expect: hash of the active version, or its first eight digits; \"\" for whatever is active. parameters: beside\n"
            "those that it has. now: running groups take it too, where what they keep allows it. canary: the share of groups\n"
-           "that it decides about, above 0 and below 1. A refused one raises nothing and changes nothing: see `outcome`.")
+           "that it decides about, above 0 and below 1. A refused one raises nothing and changes nothing: see `outcome`. From a\n"
+           "Client it raises allot.Error where no outcome came in time; it may be carried out all the same.")
       .def("roll_back", &roll_back, "state"_a = "now",
            "Back to the version before, with what is remembered \"now\", or what was remembered \"then\".")
       .def("swap_outcome", &Engine::swap_outcome, "ticket"_a, Unlocked(), "What became of a swap that waited.")

@@ -2,18 +2,20 @@
 //
 // A decision never waits long: where the engine cannot be reached in time, turn() and ended() order nothing (go on,
 // stop nobody), which is counted; what was reported is kept and told later, once. What cannot be had without an engine
-// (begin_iteration, end_iteration, shape, save_state, …) waits longer and then is an error.
+// (begin_iteration, end_iteration, shape, save_state, swap, …) waits longer and then is an error.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "runtime/engine/engine.h"
 #include "runtime/remote/call_lock.h"
@@ -31,10 +33,11 @@ struct ClientSettings {
   // except where it still waited for the call of another thread: then it has done nothing.
   // It may look at how the client is, and close() it, which ends the call; what else it calls of it is an error.
   std::function<void()> between = [] {};
+  bool native = true;                            // compile the policy of token_loss() here, once for each version
 };
 
-// Of what only looks (save_state(), preview(), policy_hash(), …) where no engine answered: an engine in this process
-// always can, so these have no room for an error. what() is its text.
+// Of what only looks (save_state(), preview(), policy_hash(), …), of swap() and token_loss(), where no engine answered:
+// an engine in this process always can, so these have no room for an error. what() is its text.
 class Unanswered : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -73,8 +76,8 @@ class Client final : public engine::Engine {
   Result<engine::Orders> ended(engine::RolloutRef rollout, const engine::Ending& ending) override;
   Result<engine::IterationReport> end_iteration() override;
   Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override;
-  // An error where there is no engine; whoever wants to train on the advantages as they are says so. An embedding does
-  // not travel.
+  // An error where there is no engine, and where the matrices are too large for the socket; whoever wants to train on
+  // the advantages as they are says so.
   Result<engine::Shaped> shape_group(const engine::MicroBatch& group) override;
   Result<engine::Shaped> shape(const engine::MicroBatch& batch) override;
   Result<void> restore(const std::string& state) override;
@@ -89,26 +92,39 @@ class Client final : public engine::Engine {
   bool shapes_micro_batches() const override;
   int replay_age() const override;
   int active_version() const override;
+  engine::ActiveVersion active() const override;
   int saved_change() const override;
-  bool carried_out(const std::string&) const override { return false; }
+  bool carried_out(const std::string&) const override { return false; }  // what is asked for here has no id
   double seconds_spent() const override;
   std::string policy_name() const override;
   std::string policy_hash() const override;
 
-  // Not over a socket: the handler is asked where the tokens are, and a swap is asked for by its files.
-  std::shared_ptr<const engine::TokenLoss> token_loss() override { return nullptr; }
+  // The loss of the policy of this iteration, made in this process; it is asked while this client lives. Throws
+  // Unanswered. Each ask() tells the engine what came of it, which like turn() takes no longer than `timeout` and is
+  // made up for later; it throws Unanswered where the iteration is over.
+  std::shared_ptr<const engine::TokenLoss> token_loss() override;
+
+  // Waits for what comes of it, while other calls of this client go on. Throws Unanswered: what the engine has taken it
+  // carries out all the same, and what() says where its outcome can be asked for. A text takes along what it names, as
+  // that is found here. A policy that is loaded already is refused.
   engine::SwapReport swap(const engine::SwapRequest& request) override;
-  int announce_swap() override { return 0; }
   engine::SwapReport swap_outcome(int ticket) const override;
+  // A place is taken when the request comes: whoever went with one would hold up all that came before.
+  int announce_swap() override { return 0; }
 
  private:
   using Key = std::pair<int, int>;  // group, sample
   using Put = std::function<void(engine::JsonText&)>;
+  using Shape = void (engine::EventLog::*)(const engine::MicroBatch&);
 
   Client(const std::filesystem::path& where, const ClientSettings& settings);
   // `call` with the lock held, which gives a Result.
   template <typename Call>
   std::invoke_result_t<Call> alone(const Call& call) const;
+  std::optional<Error> refusal(const CallLock::Hold& hold) const;
+  static Error closed();
+  static Error restarted();
+  struct Closed {};  // thrown to end the call that waits
   struct Leaving {
     const Client& client;
     ~Leaving();
@@ -122,13 +138,17 @@ class Client final : public engine::Engine {
   // With the lock held.
   std::optional<Answer> decide(Ask ask, const Put& put);
   Result<Answer> obtain(Ask ask, const Put& put) const;
+  bool has_room();  // for another report
   void give_up_lost();
   void take_default();
   // Without it.
   Result<engine::Orders> report(engine::RolloutRef rollout, const engine::EventLog& log, bool over);
-  Result<engine::Shaped> shape(const engine::MicroBatch& batch, const engine::EventLog& log);
+  Result<engine::Shaped> shape(const engine::MicroBatch& batch, Shape as);
   Result<Answer> demand(Ask ask, const Put& put) const;
+  static Answer answered(Result<Answer> answer);  // throws Unanswered
   About about() const;
+  std::optional<engine::SwapReport> outcome(int ticket, std::int64_t restarts) const;
+  void tell(std::int64_t iteration, const engine::LossTally& tally);
 
   ClientSettings settings_;
   // To look is to speak over the line, so all of it changes.
@@ -142,9 +162,22 @@ class Client final : public engine::Engine {
   mutable bool leads_ = false;    // began an iteration
   mutable bool restart_untold_ = false;
   mutable ClientCounts counts_;
+  std::shared_ptr<const engine::TokenLoss> loss_;  // the last, whose policy may be that of the next
   bool warned_ = false;
   bool closed_ = false;
   bool leaves_ = false;  // closed below a call, which is to leave
 };
+
+template <typename Call>
+std::invoke_result_t<Call> Client::alone(const Call& call) const {
+  const CallLock::Hold hold(lock_, settings_.between);
+  if (const auto refused = refusal(hold)) return *refused;
+  const Leaving leaving{*this};
+  try {
+    return call();
+  } catch (const Closed&) {
+    return closed();
+  }
+}
 
 }  // namespace allot::remote

@@ -1,7 +1,7 @@
 // What client and server say to each other, as JSON. Events are written and read as in the journal
 // (engine/event_log.h).
 //
-//   greeting  {"allot":1,"client":ID,"seen":M}        answered by {"allot":1,"engine":ID,"last":N}, or by an error
+//   greeting  {"allot":2,"client":ID,"seen":M}        answered by {"allot":2,"engine":ID,"last":N}, or by an error
 //   request   {"q":N,"seen":M,"call":"events",…}      N counts the requests of a client
 //   answer    {"m":M,"q":N,"orders":{…},…}            M counts what was sent to a client
 //   orders    {"m":M,"orders":{…}}                    unasked, since somebody else's event led to them
@@ -24,12 +24,31 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/event_log.h"
 #include "runtime/engine/json_text.h"
+#include "runtime/engine/swap.h"
+#include "runtime/remote/loss_messages.h"
 
 namespace allot::remote {
 
-constexpr int protocol = 1;
+constexpr int protocol = 2;
 
-enum class Ask { Seen, Bye, Events, Drive, Begin, End, Preview, Unused, Pool, Save, Restore, About };
+enum class Ask {
+  Seen,
+  Bye,
+  Events,
+  Drive,
+  Begin,
+  End,
+  Preview,
+  Unused,
+  Pool,
+  Save,
+  Restore,
+  About,
+  Swap,     // answered by its ticket, before it is carried out
+  Outcome,  // of a ticket
+  Loss,
+  Tally     // of tokens that were asked about
+};
 std::string_view name(Ask ask);
 
 // What a client sends.
@@ -38,10 +57,14 @@ struct Request {
   std::uint64_t seen = 0;
   Ask ask = Ask::Seen;
   engine::LoggedIteration events;            // Events; the prompts of Begin
-  int iteration = 0;                         // Begin
+  int iteration = 0;                         // Begin, Tally
   std::vector<engine::PoolPrompt> pool;      // Pool
   std::vector<engine::RolloutRef> rollouts;  // Drive
   std::string state;                         // Restore
+  engine::SwapRequest swap;                  // Swap
+  int ticket = 0;                            // Outcome
+  std::string known_policy;                  // Loss: hash of the one that the client has; may be empty
+  engine::LossTally tally;                   // Tally
 };
 
 struct Greeting {
@@ -58,9 +81,10 @@ struct Welcome {
 
 // What is fixed between two events, for those who cannot look.
 struct About {
-  std::string policy_name, policy_hash;
+  std::string policy_name;
+  engine::ActiveVersion active;
   bool gram = false, embeddings = false, shapes_groups = false, shapes_micro_batches = false;
-  int replay_age = 0, active_version = 0, saved_change = 0;
+  int replay_age = 0, saved_change = 0;
   double seconds_spent = 0;
 };
 
@@ -74,6 +98,9 @@ struct Answer {
   std::optional<About> about;
   std::vector<std::string> prompts;
   std::string state;
+  int ticket = 0;                          // of a swap that was taken
+  std::optional<engine::SwapReport> swap;  // what came of one; without a ticket where nothing is known
+  std::optional<LossParts> loss;
 };
 
 // All of these throw std::exception where the text has another form, or a number that no event can have: whoever sends
@@ -89,6 +116,8 @@ std::string to_text(const Answer& answer);
 
 // Opens a request, to which the caller may add members before it closes the object.
 void begin_request(engine::JsonText& text, std::uint64_t number, std::uint64_t seen, Ask ask);
-void put_rollouts(engine::JsonText& text, const std::vector<engine::RolloutRef>& rollouts);
+// Of the calls Swap and Tally.
+void put_request(engine::JsonText& text, const engine::SwapRequest& request);
+void put_request(engine::JsonText& text, std::int64_t iteration, const engine::LossTally& tally);
 
 }  // namespace allot::remote

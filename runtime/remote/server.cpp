@@ -42,6 +42,7 @@ class Server::Loop {
     const std::uint64_t one = 1;
     (void)!::write(wake_.number(), &one, sizeof one);
     thread_.join();
+    board_.finish();
     std::error_code ignored;
     fs::remove(path_, ignored);
     connections_.clear();

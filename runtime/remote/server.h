@@ -2,7 +2,8 @@
 //
 // One thread reads, decides and writes, and waits for nobody: what a client does not take stays in a bounded buffer,
 // and a client that lets it fill is dropped. While an engine is served, its events come through clients, those of its
-// own process too; what only looks (preview, save_state, swap, …) may be called at the engine.
+// own process too; what only looks (preview, save_state, …) and swaps may be asked of the engine too. A swap that a
+// client asks for is prepared on a thread of its own.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +43,11 @@ class Server {
                                               const ServerSettings& settings = {});
   // Over what listen_at() gave, for who must know that the run is its own before it makes the engine.
   static std::unique_ptr<Server> over(Listener listener, engine::Engine& engine, const ServerSettings& settings = {});
-  ~Server();  // closes; rollouts that run are left to whoever reports to the engine
+  ~Server();  // close(); rollouts that run are left to whoever reports to the engine
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  void close();
+  void close();  // waits for swaps that are under way
   const std::filesystem::path& path() const;
   ServerCounts counts() const;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace allot::remote {
 
 using engine::LoggedEvent;
@@ -53,10 +55,20 @@ Answer Switchboard::carry_out(int client, const Request& request) {
       done(restore(request.state));
       break;
     case Ask::About:
-      answer.about = About{engine_.policy_name(),      engine_.policy_hash(),    engine_.wants_gram(),
-                           engine_.wants_embeddings(), engine_.shapes_groups(),  engine_.shapes_micro_batches(),
-                           engine_.replay_age(),       engine_.active_version(), engine_.saved_change(),
-                           engine_.seconds_spent()};
+      answer.about = about();
+      break;
+    case Ask::Swap:
+      take(swaps_.begin(request.swap), answer, [&](int ticket) { answer.ticket = ticket; });
+      break;
+    case Ask::Outcome:
+      answer.swap = engine_.swap_outcome(request.ticket);
+      break;
+    case Ask::Loss:
+      take(loss_parts(request.known_policy), answer,
+           [&](std::optional<LossParts> parts) { answer.loss = std::move(parts); });
+      break;
+    case Ask::Tally:
+      done(add_tally(request));
       break;
     case Ask::Seen:
     case Ask::Bye:
@@ -93,6 +105,43 @@ void Switchboard::tell(int client, const engine::LoggedIteration& events, Answer
         break;  // the engine's own: no client tells of one
     }
   }
+}
+
+About Switchboard::about() const {
+  return {engine_.policy_name(),   engine_.active(),               engine_.wants_gram(), engine_.wants_embeddings(),
+          engine_.shapes_groups(), engine_.shapes_micro_batches(), engine_.replay_age(), engine_.saved_change(),
+          engine_.seconds_spent()};
+}
+
+// The text goes along only where the client has another one: an iteration asks for its loss anew, and mostly its state
+// alone has changed.
+Result<std::optional<LossParts>> Switchboard::loss_parts(const std::string& known_policy) {
+  const auto loss = engine_.token_loss();
+  if (!loss) return std::optional<LossParts>();
+  const engine::Policy& policy = *loss->policy();
+  if (!policy.origin()) {
+    return Error{"The policy was put together in memory: there is no text from which its loss could be made elsewhere.",
+                 "ask token_loss() in the process that holds the engine"};
+  }
+  LossParts parts;
+  parts.hash = policy.program().hash;
+  parts.parameters = policy.given();
+  if (parts.hash != known_policy) parts.text = engine::pack(policy.origin()->text);
+  parts.handler = loss->handler();
+  parts.iteration = loss->iteration();
+  parts.epoch = loss->epoch();
+  parts.states = loss->states();
+  return std::optional(std::move(parts));
+}
+
+// Into the tally of the engine's own loss, which the barrier reads.
+Result<void> Switchboard::add_tally(const Request& request) {
+  const auto loss = engine_.token_loss();
+  if (loss && loss->iteration() == request.iteration && loss->add(request.tally)) return {};
+  return Error{fmt::format("The loss of {} tokens was asked after iteration {} had ended, or of an engine that was "
+                           "restarted: no journal tells of them.",
+                           request.tally.asked, request.iteration),
+               "ask token_loss() in every iteration, and end it when every process has taken its step"};
 }
 
 bool Switchboard::is_over(RolloutRef rollout) const {

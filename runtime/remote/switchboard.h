@@ -7,17 +7,20 @@
 
 #include <limits>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/remote/messages.h"
+#include "runtime/remote/swap_workers.h"
 
 namespace allot::remote {
 
 class Switchboard {
  public:
   // `engine` must outlive it. Rollouts that were started before are known to their drivers alone.
-  explicit Switchboard(engine::Engine& engine) : engine_(engine) {}
+  explicit Switchboard(engine::Engine& engine) : engine_(engine), swaps_(engine) {}
 
   // The answer to `client` (any number from 0), but for its serial number. Never asked with Seen or Bye.
   Answer carry_out(int client, const Request& request);
@@ -26,6 +29,8 @@ class Switchboard {
   int end_rollouts(int client);
   // Orders for clients, by client, since the last call.
   std::map<int, engine::Orders> take_mail() { return std::exchange(mail_, {}); }
+  // Waits for swaps that are under way. From here on nothing is asked of the engine.
+  void finish() { swaps_.finish(); }
 
  private:
   static constexpr int nobody = -1;
@@ -40,12 +45,16 @@ class Switchboard {
   bool is_over(engine::RolloutRef rollout) const;
   Result<void> begin(int client, const Request& request);
   Result<void> restore(const std::string& state);
+  About about() const;
+  Result<std::optional<LossParts>> loss_parts(const std::string& known_policy);
+  Result<void> add_tally(const Request& request);
   template <typename T, typename Use>
   void take(Result<T> result, Answer& answer, Use use);
   void route(int client, engine::Orders orders);
   engine::Orders& box(int client) { return mail_[client]; }
 
   engine::Engine& engine_;
+  SwapWorkers swaps_;
   int leader_ = nobody;
   int first_group_ = std::numeric_limits<int>::max();  // that was started here
   std::map<Key, Driven> running_;

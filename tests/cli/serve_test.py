@@ -83,7 +83,7 @@ class Serve(unittest.TestCase):
         self.assertEqual((ready["policy"], ready["process"]), ("dynamic_sampling", process.pid))
         self.assertEqual(stat.S_IMODE(os.stat(ready["socket"]).st_mode), 0o600)
         client = Client(ready["socket"])
-        client.say(allot=1, client="by hand", seen=0)
+        client.say(allot=2, client="by hand", seen=0)
         self.assertEqual(client.hear()["last"], 0)
         self.assertEqual(self.play(client, 0, 0)["trained"], [0])
         self.assertIn("No iteration is under way", client.ask("end")["error"][0])
@@ -99,7 +99,7 @@ class Serve(unittest.TestCase):
         self.assertEqual((fresh.code, "--resume" in fresh.err), (2, True))
         process, ready = self.start(DYNAMIC, "--slots", "1", "--group-size", "2", "--resume")
         client = Client(ready["socket"])
-        client.say(allot=1, client="by hand", seen=0)
+        client.say(allot=2, client="by hand", seen=0)
         client.hear()
         self.assertEqual(self.play(client, 1, 1)["iteration"], 1)
         process.send_signal(signal.SIGINT)
@@ -223,7 +223,7 @@ class Serve(unittest.TestCase):
 
     def greet(self, ready):
         client = Client(ready["socket"])
-        client.say(allot=1, client="by hand", seen=0)
+        client.say(allot=2, client="by hand", seen=0)
         client.hear()
         return client
 
@@ -273,10 +273,22 @@ class Serve(unittest.TestCase):
         self.assertEqual((refused.code, "changes advantages, which this host cannot do" in refused.err), (2, True))
         unknown = allot("serve", policy, "--run", self.run_folder, "--can", "fly")
         self.assertEqual((unknown.code, "say defers, scores, shapes, replays or losses" in unknown.err), (2, True))
-        losses = allot("serve", policy, "--run", self.run_folder, "--can", "losses")
-        self.assertEqual((losses.code, "does not travel over a socket" in losses.err), (2, True))
         _, ready = self.start(policy, "--can", "shapes", "--can", "defers")
         self.assertEqual(ready["policy"], "p")
+
+    def test_a_loss_is_served(self):
+        policy = policy_file("policy p\non loss of token t { set loss = -t.logprob }\n")
+        self.assertEqual(allot("serve", policy, "--run", self.run_folder).code, 2)
+        _, ready = self.start(policy, "--can", "losses", "--slots", "1", "--group-size", "2")
+        client = self.greet(ready)
+        self.assertNotIn("loss", client.ask("loss", policy=""))  # no iteration is under way
+        client.ask("begin", it=0, prompts=["p0"])
+        loss = client.ask("loss", policy="")["loss"]
+        self.assertEqual((loss["policy"], loss["it"], "on loss of token" in loss["text"]), (ready["hash"], 0, True))
+        self.assertNotIn("text", client.ask("loss", policy=ready["hash"])["loss"])
+        told = dict(it=0, h=loss["h"], asked=5, rules=[4], none=1, faults=0, fault="")
+        self.assertNotIn("error", client.ask("tally", **told))
+        self.assertIn("error", client.ask("tally", **told | {"it": 1}))
 
 
 if __name__ == "__main__":

@@ -182,6 +182,43 @@ on update of batch b { remember scale = scale * 2 }
   CHECK(refused.error().what.find("sets the loss of tokens, which this host cannot do") != std::string::npos);
 }
 
+TEST_CASE("there is no loss between two iterations, and that of an iteration that is undone goes with it") {
+  Settings with = settings(2, 2);
+  with.host.losses = true;
+  auto engine = engine_of("policy plain\non loss of token t { set loss = -t.logprob }\non finish of group g { train }\n", with);
+  const auto play = [&](int iteration) {
+    Driver driver(*engine, [](const std::string&, int sample) { return steady(1, sample); });
+    driver.generate(iteration, prompts(2));
+    return engine->token_loss();
+  };
+  const Tokens one{{-1.0}, {-1.0}, {}, {1.0}};
+  CHECK(engine->token_loss() == nullptr);
+  REQUIRE(play(0) != nullptr);
+  REQUIRE(engine->end_iteration());
+  CHECK(engine->token_loss() == nullptr);
+  const std::string state = engine->save_state();
+  play(1)->ask(one.view());
+  REQUIRE(engine->restore(state));
+  play(1)->ask(one.view());
+  const auto report = engine->end_iteration();
+  REQUIRE(report);
+  CHECK(report->metrics.at("loss/tokens") == 1);
+}
+
+TEST_CASE("what was asked of a loss elsewhere is added to its tally, where it is the same loss") {
+  const TokenLoss loss = loss_of("when t.advantage > 0 then set loss = -t.logprob\nwhen t.advantage < 0 then set loss = t.logprob");
+  const Tokens two{{-1.0, -1.0}, {-1.0, -1.0}, {}, {-2.0, 0.0}};
+  loss.ask(two.view());
+  REQUIRE(loss.add({0, 6, {1, 2}, 1, 2, "elsewhere"}));
+  const LossTally told = loss.tally();
+  CHECK((told.asked == 8 && told.none == 2 && told.faults == 2));
+  CHECK(told.rules == std::vector<std::int64_t>{1, 3});
+  CHECK(told.first_fault == "elsewhere");
+  CHECK_FALSE(loss.add({1, 1, {1, 0}, 0, 0, ""}));
+  CHECK_FALSE(loss.add({0, 1, {1}, 0, 0, ""}));
+  CHECK(loss.tally().asked == 8);
+}
+
 TEST_CASE("the journal counts what rules said of tokens, with the first fault; audit, replay and log tell of it") {
   const std::string text = R"(
 policy parts

@@ -148,16 +148,60 @@ class Abilities(unittest.TestCase):
         broken = self.policy("on nothing", "broken")
         self.assertEqual(engine.swap(broken).outcome, "refused")
 
-    def test_over_a_socket(self):
-        engine = allot.Engine(self.policy("on shape of group g { set advantages = 2 * g.advantages }"), slots=1, group_size=2,
-                              can=["shapes"])
-        with engine.serve(self.place / "run"), allot.connect(self.place / "run") as client:
-            client.begin_iteration(0, ["p0"])
-            self.assertTrue(play(client, 0, [0, 1]).batch_closed)
-            self.assertTrue(client.shapes_groups)
-            self.assertEqual(client.shape_group([(0, 0), (0, 1)], [-1.0, 1.0]).advantages, [-2.0, 2.0])
-            self.assertIsNone(client.token_loss())
-            self.assertIn("allot swap", client.swap(str(self.place / "gate.allot")).reason)
+    def served(self, engine):
+        """A client of it."""
+        server = engine.serve(self.place / "run")
+        self.addCleanup(server.close)
+        client = allot.connect(self.place / "run")
+        self.addCleanup(client.close)
+        return client
+
+    def test_shapes_over_a_socket(self):
+        file = self.policy("on shape of group g { set advantages = gram(g.embeddings) * [1.0 for r in g.rollouts] }")
+        client = self.served(allot.Engine(file, slots=1, group_size=2, can=["shapes"]))
+        client.begin_iteration(0, ["p0"])
+        self.assertTrue(play(client, 0, [0, 1]).batch_closed)
+        self.assertTrue(client.shapes_groups and client.wants_embeddings)
+        rollouts = [(0, 0), (0, 1)]
+        # Rows (1, 2) and (3, -1): 5 + 1 and 1 + 10.
+        self.assertEqual(client.shape_group(rollouts, [-1.0, 1.0], embeddings=[[1.0, 2.0], [3.0, -1.0]]).advantages, [6.0, 11.0])
+        with self.assertRaisesRegex(allot.Error, "at most 65536 numbers"):
+            client.shape_group(rollouts, [-1.0, 1.0], embeddings=[[0.0] * 65537] * 2)
+        self.assertIsNone(client.token_loss())
+
+    def test_the_loss_of_tokens_over_a_socket(self):
+        client = self.served(allot.Engine(str(STDLIB / "cispo.allot"), slots=1, group_size=2, can=["losses"]))
+        client.begin_iteration(0, ["p0"])
+        self.assertTrue(play(client, 0, [0, 1]).batch_closed)
+        given = numpy.array([-1.0, -1.0, -2.0]), numpy.array([-1.0, -2.0, -1.0]), numpy.array([2.0, 0.5, -1.0])
+        loss = client.token_loss()
+        # As in test_the_loss_of_tokens.
+        numpy.testing.assert_allclose(loss.ask(*given)[0], [2.0, 0.6, -1.6], rtol=1e-15)
+        self.assertEqual(client.end_iteration().metrics["loss/tokens"], 3)
+        with self.assertRaisesRegex(allot.Error, "after iteration 0 had ended"):
+            loss.ask(*given)
+        self.assertIsNone(client.token_loss())
+
+    def test_swaps_over_a_socket(self):
+        gate = "param high: rollouts = 1 in 0..9\non finish of group g {{ when g.scored > high then train because \"{}\" }}"
+        engine = allot.Engine(self.policy(gate.format("one"), "first"), slots=1, group_size=2)
+        client = self.served(engine)
+        begun = client.policy_hash
+        second = self.policy(gate.format("two"), "second")
+        self.assertEqual(client.swap(second, expect="0" * 16).outcome, "refused")
+        report = client.swap(second, expect=begun[:12], parameters={"high": "0"})
+        self.assertEqual((report.outcome, report.before, report.after), ("active", begun, engine.policy_hash))
+        self.assertEqual((client.active_version, client.swap_outcome(report.ticket).version), (1, 1))
+        client.begin_iteration(0, ["p0"])
+        self.assertEqual(play(client, 0, [0, 1]).closed[0].reason, "two")
+        client.end_iteration()
+        self.assertEqual(client.roll_back().outcome, "active")
+        self.assertEqual(engine.policy_hash, begun)
+        broken = client.swap(self.policy("on nothing", "broken"))
+        self.assertEqual((broken.outcome, "broken.allot" in broken.reason), ("refused", True))
+        client.close()
+        with self.assertRaisesRegex(allot.Error, "client is closed"):
+            client.swap(second)
 
 
 if __name__ == "__main__":

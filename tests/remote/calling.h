@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -34,6 +36,15 @@ template <typename T>
 T must(Result<T> result) {
   if (!result) FAIL(result.error().text());
   return *std::move(result);
+}
+
+inline bool within(double seconds, const std::function<bool()>& holds) {
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  while (!holds()) {
+    if (Clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
 }
 
 inline engine::Turn look(bool last = false) {

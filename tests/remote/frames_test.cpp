@@ -1,8 +1,12 @@
 // The bytes between client and server, and what comes of bytes that no client of ours sends.
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "runtime/remote/frames.h"
 #include "runtime/remote/messages.h"
@@ -38,8 +42,26 @@ EventLog some_events() {
   log.turn({4, 5}, turn, true, std::nullopt);
   log.ended({4, 5}, {engine::Status::Timeout, std::numeric_limits<double>::quiet_NaN(), 0.1 + 0.2, "slow", "42"},
             std::nullopt);
-  log.shape({{{4, 5}, {4, 6}}, {0.5, -0.25}, {1, 0, 0, 1}});
+  log.shape({{{4, 5}, {4, 6}}, {0.5, -0.25}, {1, 0, 0, 1}, {0.1, -1.0 / 3}});
   return log;
+}
+
+engine::LossTally some_tally() {
+  return {1, 9, {4, 0, 2}, 2, 1, "a division by 0"};
+}
+
+std::string tally_request(const engine::LossTally& tally) {
+  JsonText text;
+  begin_request(text, 3, 2, Ask::Tally);
+  put_request(text, 7, tally);
+  return text.end_object().take();
+}
+
+std::string swap_request(const engine::SwapRequest& swap) {
+  JsonText text;
+  begin_request(text, 3, 2, Ask::Swap);
+  put_request(text, swap);
+  return text.end_object().take();
 }
 
 }  // namespace
@@ -97,6 +119,36 @@ TEST_CASE("events are read as they were written, to the last bit") {
   CHECK(*ending.raw_reward == 0.1 + 0.2);
   CHECK(ending.answer == "42");
   CHECK(request.events.events[2].batch.gram == std::vector<double>{1, 0, 0, 1});
+  CHECK(request.events.events[2].batch.embeddings == std::vector<double>{0.1, -1.0 / 3});
+}
+
+TEST_CASE("tallies and requests for swaps are read as they were written") {
+  const Request told = read_request(tally_request(some_tally()));
+  CHECK(told.ask == Ask::Tally);
+  CHECK(told.iteration == 7);
+  CHECK(told.tally.handler == 1);
+  CHECK(told.tally.asked == 9);
+  CHECK(told.tally.rules == std::vector<std::int64_t>{4, 0, 2});
+  CHECK((told.tally.none == 2 && told.tally.faults == 1));
+  CHECK(told.tally.first_fault == "a division by 0");
+  engine::SwapRequest swap;
+  swap.text.file = "gate.allot";
+  swap.text.text = "policy \"gate\" — now\n";
+  swap.text.used = {{"part", "gate.allot", {"part.allot", "key", "policy part\n"}}};
+  swap.text.whole = true;
+  swap.parameters = {{"least", "0.5"}};
+  swap.expected = "v3";
+  swap.now = true;
+  swap.canary = 0.1;
+  const Request asked = read_request(swap_request(swap));
+  CHECK(asked.swap.text.text == swap.text.text);
+  REQUIRE(asked.swap.text.used.size() == 1);
+  CHECK(asked.swap.text.used[0].file.text == "policy part\n");
+  CHECK((asked.swap.text.whole && asked.swap.now && asked.swap.confirmed && !asked.swap.back));
+  CHECK(asked.swap.parameters == swap.parameters);
+  CHECK((asked.swap.expected == "v3" && asked.swap.canary == 0.1));
+  swap.back = engine::StateOf::Then;
+  CHECK(read_request(swap_request(swap)).swap.back == engine::StateOf::Then);
 }
 
 TEST_CASE("answers are read as they were written") {
@@ -125,7 +177,15 @@ TEST_CASE("answers are read as they were written") {
   answer.orders.batch_closed = true;
   answer.report = engine::IterationReport{4, 2, {1}, {0}, true, false, "m", {{"a", 1.0 / 3}}};
   answer.shaped = engine::Shaped{{1, 2}, {0.5}, {{1.5}, {}}};
-  answer.about = About{"n", "h", true, false, true, false, 3, 1, 0, 0.25};
+  answer.about = About{"n", {1, "h", {{"least", "0.5"}}}, true, false, true, false, 3, 0, 0.25};
+  answer.ticket = 5;
+  answer.swap = engine::SwapReport();
+  answer.swap->ticket = 5;
+  answer.swap->outcome = engine::SwapOutcome::Canary;
+  answer.swap->canary = 0.1;
+  answer.swap->back = engine::StateOf::Now;
+  const engine::StateCells states{{lang::Cell::of(1.0 / 3)}, {lang::Cell::undefined()}};
+  answer.loss = LossParts{"h", {{"least", "0.5"}}, "text", 2, 7, 3, states};
   answer.prompts = {"x"};
   answer.state = "s";
   answer.error = Error{"what", "help"};
@@ -135,6 +195,11 @@ TEST_CASE("answers are read as they were written") {
   CHECK(again.orders.closed[0].fate == engine::Fate::Surplus);
   CHECK(again.orders.closed[0].rewards == group.rewards);
   CHECK(again.report->metrics.at("a") == 1.0 / 3);
+  CHECK(again.about->active.parameters == answer.about->active.parameters);
+  CHECK((again.swap->outcome == engine::SwapOutcome::Canary && again.swap->canary == 0.1));
+  CHECK(again.swap->back == engine::StateOf::Now);
+  CHECK(again.loss->states == answer.loss->states);
+  CHECK((again.loss->handler == 2 && again.loss->iteration == 7 && again.loss->epoch == 3));
 }
 
 TEST_CASE("a request that no client sends is refused by an exception, whatever it is") {
@@ -172,11 +237,46 @@ TEST_CASE("a request that no client sends is refused by an exception, whatever i
                                         with(R"([[6,)", R"([[-1,)"),
                                         with(R"("logprob":[-0.1])", R"("logprob":[null])"),
                                         with(R"("advantages":[0.5)", R"("advantages":[null)"),
+                                        with(R"("embeddings":[0.1)", R"("embeddings":[null)"),
+                                        with(R"("embeddings":[0.1)", R"("embeddings":[[])"),
+                                        with(R"("gram":[1.0)", R"("gram":[true)"),
                                         with(R"("prompts":[])", R"("at":[1,2,3],"prompts":[])")};
   for (const std::string& text : bad) {
     INFO(text.substr(0, 200));
     CHECK_THROWS_AS(read_request(text), std::exception);
   }
+}
+
+// By the limits of event_messages.cpp: 65,536 numbers an embedding.
+TEST_CASE("a micro-batch that is larger than it may be is refused where it comes") {
+  const auto request = [](std::size_t width) {
+    EventLog log;
+    log.shape_group({{{0, 0}}, {1.0}, {}, std::vector<double>(width, 0.5)});
+    return request_of(log);
+  };
+  CHECK_NOTHROW(read_request(request(65536)));
+  CHECK_THROWS_AS(read_request(request(65537)), std::exception);
+}
+
+TEST_CASE("tallies that do not add up and requests for swaps that are damaged are refused") {
+  const auto refused = [](const std::string& text) {
+    INFO(text);
+    CHECK_THROWS_AS(read_request(text), std::exception);
+  };
+  REQUIRE_NOTHROW(read_request(tally_request(some_tally())));
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const std::vector<engine::LossTally> bad = {{1, 10, {4, 0, 2}, 2, 1, ""}, {1, 9, {4, 0, 2}, 3, 1, ""},
+                                              {1, 9, {4, 1, 2}, 2, 1, ""},  {1, 9, {4, 0}, 2, 1, ""},
+                                              {1, 9, {4, 3, 2}, -1, 1, ""}, {1, most, {}, most, 0, ""},
+                                              {1, 9, {4, 0, 2}, 2, 1, std::string(1 << 20, 'x')}};
+  for (const engine::LossTally& tally : bad) refused(tally_request(tally));
+  std::string text = swap_request(engine::SwapRequest());
+  REQUIRE_NOTHROW(read_request(text));
+  text.replace(text.find("canary"), 6, "banary");  // its checksum says otherwise
+  refused(text);
+  refused(R"({"q":1,"call":"swap","request":7})");
+  refused(R"({"q":1,"call":"outcome","ticket":1e99})");
+  refused(R"({"q":1,"call":"loss"})");
 }
 
 TEST_CASE("twenty thousand damaged requests are read or refused") {

@@ -1,6 +1,4 @@
 // Who is told what, who may speak, and what a hostile or slow client can do: nothing to the others.
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +15,7 @@
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
 #include "tests/remote/calling.h"
+#include "tests/remote/stranger.h"
 
 using namespace allot;
 using namespace allot::remote;
@@ -24,6 +23,7 @@ using allot::test::Folder;
 using engine::bench::engine_of;
 using engine::bench::settings;
 using namespace remote::test::calling;
+using remote::test::Stranger;
 
 namespace {
 
@@ -33,48 +33,6 @@ std::unique_ptr<Server> serve(engine::Engine& engine, const std::filesystem::pat
   if (!server) FAIL(server.error().text());
   return *std::move(server);
 }
-
-bool within(double seconds, const std::function<bool()>& holds) {
-  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-  while (!holds()) {
-    if (Clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
-
-// A client that says whatever it likes.
-class Stranger {
- public:
-  explicit Stranger(const std::filesystem::path& path) : socket_(must(connect_to(socket_of(path)))) {}
-  void say(const std::string& bytes) {
-    for (std::size_t at = 0; at < bytes.size();) {
-      const ssize_t count = ::send(socket_.number(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
-      if (count < 0 && errno != EAGAIN) return;  // the server wants no more
-      at += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
-    }
-  }
-  // The next text; none: the server has closed the connection.
-  std::optional<std::string> hear() {
-    while (!in_.has_next()) {
-      pollfd wait{socket_.number(), POLLIN, 0};
-      REQUIRE(::poll(&wait, 1, 5000) == 1);
-      std::array<char, 4096> bytes;
-      const ssize_t count = ::recv(socket_.number(), bytes.data(), bytes.size(), 0);
-      if (count <= 0) return std::nullopt;
-      in_.add(bytes.data(), static_cast<std::size_t>(count));
-    }
-    return std::string(*in_.next());
-  }
-  Welcome greet(const std::string& id, std::uint64_t seen = 0, int version = protocol) {
-    say(frame(to_text(Greeting{version, id, seen})));
-    return read_welcome(hear().value());
-  }
-
- private:
-  Fd socket_;
-  FrameReader in_;
-};
 
 std::string request(std::uint64_t number, const engine::EventLog& log, std::uint64_t seen = 0) {
   engine::JsonText text;
@@ -225,7 +183,7 @@ TEST_CASE("another version of the protocol is told, and closed") {
   Stranger old(folder.path());
   const Welcome welcome = old.greet("old", 0, protocol + 1);
   REQUIRE(welcome.refused);
-  CHECK(welcome.refused->what.find("version 2") != std::string::npos);
+  CHECK(welcome.refused->what.find("this client version 3") != std::string::npos);
   CHECK_FALSE(old.hear());
 }
 
@@ -241,8 +199,8 @@ TEST_CASE("what no client sends ends its connection, is counted, and disturbs no
       "GET / HTTP/1.1\r\n\r\n",
       frame("nonsense"),
       frame("{}"),
-      frame(R"({"allot":1,"client":"","seen":0})"),
-      frame(R"({"allot":1,"client":"x","seen":-1})"),
+      frame(R"({"allot":2,"client":"","seen":0})"),
+      frame(R"({"allot":2,"client":"x","seen":-1})"),
       frame(std::string(4000, '[')),
       frame(to_text(Greeting{protocol, "y", 0})) + frame(R"({"q":1,"call":"events","kinds":"t","g":[1e300]})"),
       frame(to_text(Greeting{protocol, "z", 0})) + frame(std::string(1 << 20, '['))};

@@ -11,6 +11,7 @@
 #include "runtime/remote/client.h"
 #include "runtime/remote/server.h"
 #include "tests/engine/played_runs.h"
+#include "tests/remote/forwarding.h"
 #include "tests/remote/worker_process.h"
 
 using namespace allot;
@@ -22,7 +23,7 @@ using test::Worker;
 namespace {
 
 // An engine whose events are reported by several processes, the siblings of a group by different ones.
-class Spread final : public engine::Engine {
+class Spread final : public test::Forwarding {
  public:
   Spread(engine::Engine& engine, const std::filesystem::path& path, int workers) {
     auto server = Server::open(engine, path);
@@ -31,43 +32,16 @@ class Spread final : public engine::Engine {
     auto leader = Client::connect(path);
     if (!leader) FAIL(leader.error().text());
     leader_ = *std::move(leader);
+    forward_to(*leader_);
     for (int i = 0; i < workers; ++i) workers_.push_back(test::client(path));
   }
 
-  Result<engine::Orders> begin_iteration(int iteration, const std::vector<std::string>& prompts) override {
-    return leader_->begin_iteration(iteration, prompts);
-  }
   Result<engine::Orders> turn(engine::RolloutRef rollout, const engine::Turn& turn) override {
     return collect(worker_of(rollout).ask(test::turn_line(rollout, turn)).orders);
   }
   Result<engine::Orders> ended(engine::RolloutRef rollout, const engine::Ending& ending) override {
     return collect(worker_of(rollout).ask(test::ended_line(rollout, ending)).orders);
   }
-  Result<engine::IterationReport> end_iteration() override { return leader_->end_iteration(); }
-  Result<void> set_pool(std::vector<engine::PoolPrompt> prompts) override {
-    return leader_->set_pool(std::move(prompts));
-  }
-  std::vector<std::string> unused_prompts() const override { return leader_->unused_prompts(); }
-  engine::IterationReport preview() const override { return leader_->preview(); }
-  Result<engine::Shaped> shape_group(const engine::MicroBatch& group) override { return leader_->shape_group(group); }
-  Result<engine::Shaped> shape(const engine::MicroBatch& batch) override { return leader_->shape(batch); }
-  std::shared_ptr<const engine::TokenLoss> token_loss() override { return nullptr; }
-  bool wants_gram() const override { return leader_->wants_gram(); }
-  bool wants_embeddings() const override { return leader_->wants_embeddings(); }
-  bool shapes_groups() const override { return leader_->shapes_groups(); }
-  bool shapes_micro_batches() const override { return leader_->shapes_micro_batches(); }
-  int replay_age() const override { return leader_->replay_age(); }
-  std::string save_state() const override { return leader_->save_state(); }
-  Result<void> restore(const std::string& state) override { return leader_->restore(state); }
-  engine::SwapReport swap(const engine::SwapRequest& request) override { return leader_->swap(request); }
-  int announce_swap() override { return 0; }
-  engine::SwapReport swap_outcome(int ticket) const override { return leader_->swap_outcome(ticket); }
-  int active_version() const override { return leader_->active_version(); }
-  int saved_change() const override { return leader_->saved_change(); }
-  bool carried_out(const std::string& request) const override { return leader_->carried_out(request); }
-  double seconds_spent() const override { return leader_->seconds_spent(); }
-  std::string policy_name() const override { return leader_->policy_name(); }
-  std::string policy_hash() const override { return leader_->policy_hash(); }
 
  private:
   Worker& worker_of(engine::RolloutRef rollout) {

@@ -115,7 +115,9 @@ TEST_CASE("what only looks waits for a server that hangs, and then says that the
       [&] { (void)client->shapes_groups(); },        [&] { (void)client->shapes_micro_batches(); },
       [&] { (void)client->wants_gram(); },           [&] { (void)client->wants_embeddings(); },
       [&] { (void)client->active_version(); },       [&] { (void)client->saved_change(); },
-      [&] { (void)client->seconds_spent(); }};
+      [&] { (void)client->seconds_spent(); },        [&] { (void)client->active(); },
+      [&] { (void)client->token_loss(); },           [&] { (void)client->swap_outcome(1); },
+      [&] { (void)client->swap(engine::SwapRequest()); }};
   for (const auto& look_at : looks) CHECK_NOTHROW(look_at());
   server.signal(SIGSTOP);
   for (const auto& look_at : looks) {
