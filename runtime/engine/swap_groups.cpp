@@ -180,15 +180,15 @@ void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<StateThen
   if (swaps_.before.size() > Swaps::most_replaced) swaps_.before.erase(swaps_.before.begin());
 }
 
-// At the barrier: what is not on disk yet, since who asked is slow or the disk was full.
+// At the barrier: what is on disk need not be held. What is not, since who asked is slow or has gone, or the disk was full,
+// is written behind it.
 void LiveEngine::keep_states() {
   for (Replaced& replaced : swaps_.before) {
     if (settings_.run_folder.empty() || !replaced.state) continue;
-    if (auto kept = write_down(*replaced.state)) {
-      replaced.state.reset();
-    } else {
-      messages_.push_back("note: the state as of the swap could not be kept: " + kept.error().what);
+    if (replaced.state->failed.exchange(false)) {
+      messages_.push_back("note: the state as of the swap could not be kept: " + replaced.state->problem);
     }
+    if (replaced.state->on_disk) replaced.state.reset();
   }
 }
 

@@ -97,12 +97,12 @@ Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::P
   return store;
 }
 
-// Into the run folder. By who asked for the swap, or else at the barrier.
+// Into the run folder. By who asked for the swap, or else behind the barrier.
 Result<void> LiveEngine::write_down(StateThen& state) const {
   if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
   if (settings_.run_folder.empty() || state.on_disk) return {};
   auto kept = keep_state(settings_.run_folder, state.version, engine::write(*state.snapshot));
-  state.on_disk = static_cast<bool>(kept);
+  if (kept) state.on_disk = true;
   return kept;
 }
 

@@ -22,6 +22,8 @@ struct StateThen {
   int version = 0;  // that was replaced
   std::shared_ptr<const Snapshot> snapshot;
   std::atomic<bool> on_disk = false;
+  std::atomic<bool> failed = false;  // the thread behind the barrier could not write it: …
+  std::string problem = {};          // … why not, until it tries again
 };
 
 // A version that was replaced, so that a rollback finds it.
