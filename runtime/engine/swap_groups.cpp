@@ -160,11 +160,14 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   if (!prepared.then) report.state = plan.changes();
   const bool same = same_frame(*swaps_.current, *prepared.version);
   if (same && !prepared.then) return std::nullopt;
-  auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_);
-  if (!store) return store.error();
-  store_ = *std::move(store);
-  supply(program, settings_.inputs, store_);
-  for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
+  // Where budgets alone differ, a large memory need not be carried from here to here.
+  if (prepared.then || !same_states(swaps_.current->program(), program)) {
+    auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_);
+    if (!store) return store.error();
+    store_ = *std::move(store);
+    supply(program, settings_.inputs, store_);
+    for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
+  }
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());

@@ -116,6 +116,8 @@ std::string frame_difference(const Version& one, const Version& other) {
   return demand_difference(one, other);
 }
 
+bool same_states(const lang::Program& one, const lang::Program& other) { return state_difference(one, other).empty(); }
+
 bool ranks(const lang::Program& program) {
   return std::any_of(program.handlers.begin(), program.handlers.end(), [](const lang::Handler& handler) {
     const bool of_many = handler.subject == Subject::Pool || handler.point == Point::Resume ||

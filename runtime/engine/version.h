@@ -44,6 +44,9 @@ bool same_frame(const Version& one, const Version& other);
 // The first reason why not, for people: "the state `belief` differs"; empty where same_frame().
 std::string frame_difference(const Version& one, const Version& other);
 
+// They declare the same states in the same order: what one remembers is what the other does, as it stands.
+bool same_states(const lang::Program& one, const lang::Program& other);
+
 // Handlers that rank groups or prompts against each other: a batch has one version of them.
 bool ranks(const lang::Program& program);
 

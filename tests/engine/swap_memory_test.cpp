@@ -29,6 +29,23 @@ TEST_CASE("fault 48: state carries over by name and type at a barrier, a changed
   CHECK(renamed.state.dropped == std::vector<std::string>{"belief"});
 }
 
+TEST_CASE("swap: where budgets alone differ, memory stays where it is") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  const auto before = engine->store().moment();
+  const auto stays = [&] { return engine->store().moment().prompts.continues(before.prompts); };
+  const auto report = engine->swap(request_of(learner("state belief: beta per prompt = beta(1, 1)",
+                                                      "remember belief[g.prompt] = observe(belief[g.prompt], g.hits, g.misses)",
+                                                      "budget 1000 tokens per run\n")));
+  if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+  CHECK(report.state.kept == std::vector<std::string>{"belief"});
+  CHECK(stays());
+  driver.run(1, prompts(2));
+  REQUIRE(engine->swap(request_of(as_mean)).outcome == SwapOutcome::Active);
+  CHECK_FALSE(stays());
+}
+
 TEST_CASE("swap: within an iteration a new form of the state waits for the barrier") {
   auto engine = engine_of(with_beta, settings(2, 2));
   Driver driver(*engine, by_digit);
