@@ -161,8 +161,8 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   const bool same = same_frame(*swaps_.current, *prepared.version);
   if (same && !prepared.then) return std::nullopt;
   // Where budgets alone differ, a large memory need not be carried from here to here.
-  if (prepared.then || !same_states(swaps_.current->program(), program)) {
-    auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_);
+  if (prepared.then || !same_states(swaps_.current->program().states, program.states)) {
+    auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_, prepared.ahead.get());
     if (!store) return store.error();
     store_ = *std::move(store);
     supply(program, settings_.inputs, store_);

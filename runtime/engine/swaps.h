@@ -16,6 +16,7 @@
 namespace allot::engine {
 
 struct Snapshot;
+struct CarriedMemory;
 
 // The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
 struct StateThen {
@@ -48,6 +49,7 @@ struct ActivePolicy {
 struct PreparedSwap {
   std::shared_ptr<Version> version;          // null: the canary is taken back
   std::shared_ptr<StateStore> then;          // memory that comes with it
+  std::shared_ptr<CarriedMemory> ahead;      // … or that of now in its form, as of the preparation; null: it is made later
   int back_to = -1;                          // number of the replaced version that this is
   std::string record;                        // of the policy, for the journal; empty without one
   std::shared_ptr<StateThen> left;           // once it is carried out: the state as of now

@@ -44,8 +44,8 @@ bool same_frame(const Version& one, const Version& other);
 // The first reason why not, for people: "the state `belief` differs"; empty where same_frame().
 std::string frame_difference(const Version& one, const Version& other);
 
-// They declare the same states in the same order: what one remembers is what the other does, as it stands.
-bool same_states(const lang::Program& one, const lang::Program& other);
+// The same in the same order: what a policy with the ones remembers, one with the others takes as it stands.
+bool same_states(const std::vector<lang::State>& ones, const std::vector<lang::State>& others);
 
 // Handlers that rank groups or prompts against each other: a batch has one version of them.
 bool ranks(const lang::Program& program);
