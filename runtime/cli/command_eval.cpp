@@ -105,7 +105,7 @@ Exit eval(const EvalOptions& options) {
   PolicyFile file;
   file.source = std::make_shared<const lang::Source>("<expression>", options.expression);
   file.program = lang::check_expression(file.source, file.diagnostics);
-  show_diagnostics(file, options.json);
+  show_diagnostics(file);
   if (!file.program) return Exit::Failed;
   const Answer answer = evaluate(*file.program);
   if (answer.fault != compiler::FaultKind::None) {

@@ -46,7 +46,7 @@ Exit explain(const ExplainOptions& options) {
   }
   const Result<PolicyFile> file = read_policy(options.file);
   if (!file) return complain(file.error()), Exit::Misuse;
-  show_diagnostics(*file, options.json);
+  show_diagnostics(*file);
   if (!file->program) return Exit::Failed;
   const auto parameters = lang::bind(*file->program, *settings);
   if (!parameters) return complain(parameters.error()), Exit::Misuse;

@@ -211,6 +211,7 @@ Result<void> ask(const fs::path& folder, const engine::RowFilter& filter, const 
 }
 
 Exit log(const LogOptions& options) {
+  if (options.json) say_lines();
   const auto folder = journal_folder(options.run);
   if (!folder) return complain(folder.error()), Exit::Misuse;
   const auto filter = filter_of(options);
@@ -280,7 +281,8 @@ void add_log(CLI::App& app, Exit& exit) {
       "  allot log runs/household-1 --follow\n"
       "  allot log runs/household-1 --sql \"select rule, count(*) from decisions group by rule\"\n"
       "  allot log runs/household-1 --parquet decisions.parquet --kind decision\n"
-      "exit status: 0 told, 2 a folder that is no run, or a question that cannot be answered");
+      "With --json a log that breaks off ends with a line {\"error\": …, \"help\": …}, as no record is.\n"
+      "exit status: 0 told, 2 a folder that is no run, a question that cannot be answered, or a log that breaks off");
   command->callback([options, &exit] { exit = log(*options); });
 }
 

@@ -152,7 +152,7 @@ Exit plan(const PlanOptions& options) {
   if (!before) {
     if (options.against.empty()) return misuse({"a log file does not tell which policy is to be replaced", "name it: --against FILE"});
     auto given = engine::load_policy(options.against, {});
-    if (!given) return complain(given.error()), Exit::Failed;
+    if (!given) return keep_diagnostics_of(options.against), complain(given.error()), Exit::Failed;
     before = *std::move(given);
   }
   const auto settings = parse_settings(options.settings);

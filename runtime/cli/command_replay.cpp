@@ -236,7 +236,7 @@ Exit replay(const ReplayOptions& options) {
   if (!settings) return complain(settings.error()), Exit::Misuse;
   Result<PolicyFile> file = read_policy(options.policy);
   if (!file) return complain(file.error()), Exit::Misuse;
-  show_diagnostics(*file, options.json);
+  show_diagnostics(*file);
   if (!file->program) return Exit::Failed;
   const auto program = std::make_shared<const lang::Program>(*std::move(file->program));
   const auto parameters = lang::bind(*program, *settings);

@@ -12,6 +12,7 @@
 
 #include "lang/unicode.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/output.h"
 #include "runtime/cli/policy_file.h"
 #include "runtime/cli/served_options.h"
 #include "runtime/engine/abilities.h"
@@ -118,6 +119,7 @@ void tell_end(const ServeOptions& options, const remote::ServerCounts& counts) {
 }
 
 Exit serve(const ServeOptions& options) {
+  if (options.json) say_lines();
   const sigset_t ends = block_signals();
   const bool elsewhere = !options.socket.empty();
   const auto run_lock = elsewhere ? remote::lock_at(remote::socket_of(options.run)) : remote::Fd();
@@ -130,7 +132,10 @@ Exit serve(const ServeOptions& options) {
     return complain(error), Exit::Misuse;
   };
   const auto engine = make_engine(options);
-  if (!engine) return refused(engine.error());
+  if (!engine) {
+    if (!options.resume && !options.engine.policy.empty()) keep_diagnostics_of(options.engine.policy);
+    return refused(engine.error());
+  }
   const auto desk = engine::SwapDesk::open(**engine, options.run, "");
   if (!desk) return refused(desk.error());
   if (options.resume && !options.engine.policy.empty()) tell_edits(options.engine, options.run);

@@ -153,8 +153,9 @@ Exit swap(const SwapOptions& options) {
 void add_common(CLI::App* command, SwapOptions& options) {
   command->add_option("RUN", options.run, "a run folder, or the folder of one of its arms; `allot train` or `allot serve` must be running it")->required();
   command->add_option("--expect", options.expected,
-                      "the version that is to be replaced, such as v3; or the hash of its text, or the first 8 or more digits "
-                      "of that, whatever its parameters; default: the version that is active when the request is made")
+                      "the version that is to be replaced, such as v3; or the hash of its text, or the first 8 or more digits of "
+                      "that: it tells nothing of parameters, so a version of the same text that somebody swapped in with other "
+                      "values of --set is replaced too; default: the version that is active when the request is made")
       ->check(CLI::Validator(
           [](std::string& text) {
             if (engine::is_version_number(text)) return std::string();
@@ -180,7 +181,7 @@ void add_swap(CLI::App& app, Exit& exit) {
   command->footer(
       "examples:\n"
       "  allot plan tighter.allot --on runs/first              what would change?\n"
-      "  allot swap runs/first tighter.allot --expect 1f0c22ab let it decide\n"
+      "  allot swap runs/first tighter.allot --expect v3       let it decide, unless somebody was faster\n"
       "  allot rollback runs/first                             take it back\n"
       "A trainer that made its engine in Python swaps it there: engine.swap(FILE), engine.roll_back().\n"
       "exit status: 0 active, waiting for the end of the iteration, or unchanged; 1 refused or superseded; 2 no such run,\n"

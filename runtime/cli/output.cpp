@@ -20,7 +20,10 @@ namespace allot::cli {
 
 namespace {
 
-std::optional<Error> last_complaint;  // the process ends with it
+// What the process ends with.
+std::optional<Error> last_complaint;
+nlohmann::ordered_json wrong = nlohmann::ordered_json::array();  // diagnostics
+bool in_lines = false;                                           // a document each
 
 // Whatever the command throws is told. `reason`: why standard output could not be written, as in errno.
 Exit run(const std::function<Exit()>& command, int& reason) {
@@ -46,8 +49,14 @@ Exit run(const std::function<Exit()>& command, int& reason) {
 }
 
 // Names of files and words of the user may be no UTF-8.
-void print_document(const Error& error) {
-  (void)std::fputs((engine::dump({{"error", error.what}, {"help", error.help}}) + "\n").c_str(), stdout);
+void print_failure() {
+  auto document = nlohmann::ordered_json::object();
+  if (last_complaint || wrong.empty()) {
+    const Error error = last_complaint.value_or(Error{"the command failed", "standard error tells why"});
+    document = {{"error", error.what}, {"help", error.help}};
+  }
+  if (!wrong.empty()) document["diagnostics"] = wrong;
+  (void)std::fputs((engine::dump(document) + "\n").c_str(), stdout);
 }
 
 }  // namespace
@@ -57,6 +66,12 @@ void complain(const Error& error) {
   (void)std::fputs(fmt::format("allot: {}\n", lang::shown(error.text())).c_str(), stderr);
 }
 
+void keep_diagnostics(const nlohmann::ordered_json& diagnostics) {
+  wrong.insert(wrong.end(), diagnostics.begin(), diagnostics.end());
+}
+
+void say_lines() { in_lines = true; }
+
 void output_failed() { throw std::system_error(errno, std::generic_category(), "standard output"); }
 
 Exit run_to_end(bool json, const std::function<Exit()>& command) {
@@ -65,10 +80,8 @@ Exit run_to_end(bool json, const std::function<Exit()>& command) {
   if (json) (void)std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
   int reason = 0;
   const Exit exit = run(command, reason);
-  const bool said_nothing = ::__fpending(stdout) == 0 && std::ferror(stdout) == 0;
-  if (json && exit != Exit::Good && said_nothing) {
-    print_document(last_complaint.value_or(Error{"the command failed", "standard error tells why"}));
-  }
+  const bool said_nothing = ::__fpending(stdout) == 0;
+  if (json && exit != Exit::Good && (in_lines || said_nothing) && std::ferror(stdout) == 0) print_failure();
   if (std::fflush(stdout) != 0) reason = errno;
   if (std::ferror(stdout) == 0) return exit;
   complain({fmt::format("cannot write to standard output: {}", std::strerror(reason)), ""});

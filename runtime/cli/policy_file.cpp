@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lang/limits.h"
+#include "runtime/cli/output.h"
 #include "runtime/math/checksum.h"
 #include "runtime/package/library.h"
 
@@ -112,6 +113,18 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
   return values;
 }
 
+namespace {
+
+void keep_diagnostics_of(const PolicyFile& file) {
+  if (!file.program) keep_diagnostics(nlohmann::ordered_json::parse(lang::render_json(file.diagnostics, *file.source)));
+}
+
+}  // namespace
+
+void keep_diagnostics_of(const fs::path& policy) {
+  if (const auto file = read_policy(policy)) keep_diagnostics_of(*file);
+}
+
 void show_diagnostics(const PolicyFile& file) {
   int shown = 0;
   for (const lang::Diagnostic& diagnostic : file.diagnostics.all()) {
@@ -123,12 +136,7 @@ void show_diagnostics(const PolicyFile& file) {
     fmt::print(stderr, "{}{}", text.substr(head), text.ends_with('\n') ? "" : "\n");
   }
   if (const int more = lang::hidden(file.diagnostics); more > 0) fmt::print(stderr, "and {} more\n", more);
-}
-
-void show_diagnostics(const PolicyFile& file, bool json) {
-  if (!json || file.program) return show_diagnostics(file);
-  const auto all = nlohmann::ordered_json::parse(lang::render_json(file.diagnostics, *file.source));
-  fmt::print("{}\n", nlohmann::ordered_json{{"diagnostics", all}}.dump(2));
+  keep_diagnostics_of(file);
 }
 
 std::string where(const lang::Source& source, std::uint32_t offset) {

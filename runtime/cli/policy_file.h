@@ -32,10 +32,11 @@ Result<PolicyFile> read_policy(const std::filesystem::path& path);
 // "name=value", each name at most once.
 Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& settings);
 
-// All diagnostics on stderr, coloured where that is a terminal.
+// All diagnostics on stderr, coloured where that is a terminal. Where no program was read they are kept for the document
+// with which a command ends that was asked for JSON (runtime/cli/output.h).
 void show_diagnostics(const PolicyFile& file);
-// The same for a command that answers in JSON: an object with the diagnostics on stdout where no program was read.
-void show_diagnostics(const PolicyFile& file, bool json);
+// For that document alone: of a policy that the engine refused, which tells of it in words.
+void keep_diagnostics_of(const std::filesystem::path& policy);
 
 // "line 12", in a policy of several files "gates.allot:12".
 std::string where(const lang::Source& source, std::uint32_t offset);

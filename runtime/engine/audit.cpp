@@ -58,6 +58,7 @@ struct Audit::Impl {
   std::optional<JournalWriter> journal;
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path folder = {};     // of the journal
+  std::vector<std::string> untold = {};  // of this process and its disk
   EventLog events = {};
   SameAnswers same = {};
   std::mutex mutex = {};
@@ -104,6 +105,7 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   Audit audit;
   audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{*std::move(journal), {}, folder});
+  if (std::string refusal = sync_refusal(folder); !refusal.empty()) audit.impl_->untold.push_back(std::move(refusal));
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -161,17 +163,25 @@ void Audit::version(int iteration, int number, std::string_view policy) {
 // A journal in which nothing has ended may go on with the run of another folder.
 Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& from, std::string_view state) {
   if (!on()) return {};
+  std::vector<int> beyond;
   if (impl_->journal && from && has_an_end(impl_->folder)) {
     if (auto held = check_mark(impl_->folder, *from, "the saved state"); !held) return held;
+    beyond = ended_beyond(impl_->folder, *from);
   }
   JsonText text = record("resume", iteration);
   if (impl_->journal && from) text.member("from", from->sum);
+  if (!beyond.empty()) {
+    text.member("again", beyond);
+    impl_->untold.push_back("the journal is ahead of the state that the run goes on from: " + again_words(beyond));
+  }
   if (impl_->journal) mark_ = from;
   if (!state.empty() && keeps_events()) text.member("state", state);
   impl_->events.clear();
   impl_->write(text);
   return {};
 }
+
+std::vector<std::string> Audit::take_untold() { return on() ? std::exchange(impl_->untold, {}) : std::vector<std::string>(); }
 
 void Audit::begin(int iteration, std::size_t prompts) {
   if (!on()) return;
@@ -341,7 +351,6 @@ void Audit::end(const IterationReport& report) {
   if (impl_->journal) mark_ = JournalMark{impl_->journal->segment(), impl_->journal->sum_so_far()};
 }
 
-// One wait for the disk an iteration is the journal's; the state checks itself when it is read.
 Result<void> Audit::barrier(Background::Task beside) {
   return on() && impl_->journal ? impl_->journal->barrier(std::move(beside)) : Result<void>();
 }

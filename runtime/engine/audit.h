@@ -60,6 +60,9 @@ class Audit {
   // The run goes on from the state that stands on `from`; an error where this journal does not hold that end. `state`: the
   // snapshot that was restored, where no barrier wrote it.
   Result<void> resumed(int iteration, const std::optional<JournalMark>& from, std::string_view state);
+  // What whoever runs this process is to be told of its disk and of how it resumed, once. Another process would be told
+  // something else, so the journal, which is compared, has no note of it.
+  std::vector<std::string> take_untold();
   void begin(int iteration, std::size_t prompts);
   void opened(const LiveGroup& group);
   void started(int iteration, int group, int first, int count);
@@ -81,7 +84,8 @@ class Audit {
   void end(const IterationReport& report);
   // The last end; none before the first, without a run folder, and where the state that was restored names none.
   const std::optional<JournalMark>& mark() const { return mark_; }
-  // Everything so far is on disk when this returns; `beside` is done behind the caller's back, once there is a run folder.
+  // Everything so far is written when this returns, and on disk soon after (JournalWriter::barrier); `beside` is done behind
+  // the caller's back, once there is a run folder.
   Result<void> barrier(Background::Task beside);
   // What is done there is done when this returns, and the last end is written.
   Result<void> settle();

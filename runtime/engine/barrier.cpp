@@ -225,7 +225,6 @@ Result<IterationReport> LiveEngine::end_iteration() {
     if (group->closed) release(std::exchange(group->version, nullptr));
   }
   take_waiting_swap();
-  keep_states();
   swaps_.since_barrier = false;
   enter(swaps_.current);
   audit_.end(report);
@@ -235,8 +234,9 @@ Result<IterationReport> LiveEngine::end_iteration() {
   // What is remembered is written behind the caller's back, from a moment that the next barrier leaves as it is.
   Background::Task beside;
   if (files_) {
-    beside = [this, files = files_, change = swaps_.saved,
+    beside = [this, files = files_, change = swaps_.saved, run = settings_.run_folder, states = unkept(swaps_.before),
               taken = std::make_shared<const Snapshot>(snapshot())]() mutable -> std::optional<Error> {
+      for (const auto& state : std::exchange(states, {})) keep_state(run, *state);
       const auto done = files->write(*std::exchange(taken, nullptr));
       if (!done) return done.error();
       kept_change_ = change;
@@ -400,6 +400,9 @@ void LiveEngine::add_messages(IterationReport& report) {
   for (const std::string& message : messages_) {
     report.message += (report.message.empty() ? "" : "\n") + message;
     audit_.note(iteration_, message);
+  }
+  for (const std::string& untold : audit_.take_untold()) {
+    report.message += fmt::format("{}note: {}", report.message.empty() ? "" : "\n", untold);
   }
 }
 

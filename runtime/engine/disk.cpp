@@ -1,12 +1,14 @@
 #include "runtime/engine/disk.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,38 +41,109 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-void sync_folder(const std::filesystem::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  ::fsync(file);  // not every filesystem can; the file itself is on disk
-  ::close(file);
+namespace {
+
+namespace fs = std::filesystem;
+
+bool knows_no_sync(int number) { return number == EINVAL || number == EROFS || number == ENOSYS || number == ENOTSUP; }
+
+template <typename Call>
+bool carried_out(const Call& call) {
+  int done = call();
+  while (done != 0 && errno == EINTR) done = call();
+  return done == 0 || knows_no_sync(errno);
 }
 
-Result<void> sync_file(const std::filesystem::path& file) {
+// That of a bare name is the one in which the process works.
+fs::path or_here(const fs::path& folder) { return folder.empty() ? fs::path(".") : folder; }
+
+int open_folder(const fs::path& folder) { return ::open(or_here(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
+}  // namespace
+
+bool to_disk(int file) {
+  return carried_out([file] { return ::fsync(file); });
+}
+
+bool data_to_disk(int file) {
+  return carried_out([file] { return ::fdatasync(file); });
+}
+
+Result<void> sync_file(const fs::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return cannot("open", file);
-  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
-  const auto done = synced ? Result<void>() : Result<void>(cannot("write", file));
+  const auto done = to_disk(descriptor) ? Result<void>() : Result<void>(cannot("write", file));
   ::close(descriptor);
   return done;
 }
 
-Result<void> replace_file(const std::filesystem::path& file, std::string_view text, Durability durability) {
-  std::filesystem::path draft = file;
+// A folder that may be written and not read is no error: its files are there all the same.
+Result<void> sync_folder(const fs::path& folder) {
+  const int descriptor = open_folder(folder);
+  if (descriptor < 0) return {};
+  const auto done = to_disk(descriptor) ? Result<void>() : Result<void>(cannot("write", folder));
+  ::close(descriptor);
+  return done;
+}
+
+std::string sync_refusal(const fs::path& folder) {
+  const int descriptor = open_folder(folder);
+  if (descriptor < 0) return {};
+  const bool refused = ::fsync(descriptor) != 0 && knows_no_sync(errno);
+  const int number = errno;
+  ::close(descriptor);
+  if (!refused) return {};
+  return fmt::format("the filesystem of {} knows no sync ({}), so a loss of power may take more than the last barrier",
+                     folder.string(), std::strerror(number));
+}
+
+Result<void> make_folders(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return {};
+  if (auto above = make_folders(folder.parent_path()); !above) return above;
+  error.clear();
+  fs::create_directory(folder, error);
+  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", folder.string(), error.message()), ""};
+  return sync_folder(folder.parent_path());
+}
+
+namespace {
+
+Result<void> take_name(const fs::path& draft, const fs::path& file, Durability durability) {
+  if (::rename(draft.c_str(), file.c_str()) != 0) return cannot("replace", file);
+  return durability == Durability::OnDisk ? sync_folder(file.parent_path()) : Result<void>();
+}
+
+}  // namespace
+
+Result<void> replace_file(const fs::path& file, std::string_view text, Durability durability) {
+  fs::path draft = file;
   draft += ".new";
   const int out = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (out < 0) return cannot("open", draft);
-  const bool on_disk = durability == Durability::OnDisk;
-  const bool good = write_all(out, text) && (!on_disk || ::fsync(out) == 0 || errno == EINVAL);
-  if (!good) {
+  if (!write_all(out, text) || (durability == Durability::OnDisk && !to_disk(out))) {
     const Error error = cannot("write", draft);
     ::close(out);
     ::unlink(draft.c_str());
     return error;
   }
   if (::close(out) != 0) return cannot("write", draft);
-  if (::rename(draft.c_str(), file.c_str()) != 0) return cannot("replace", file);
-  if (on_disk) sync_folder(file.parent_path());
+  return take_name(draft, file, durability);
+}
+
+Result<void> put_in_place(const fs::path& draft, const fs::path& file) {
+  if (auto synced = sync_file(draft); !synced) return synced;
+  return take_name(draft, file, Durability::OnDisk);
+}
+
+Result<void> replace_folder(const fs::path& from, const fs::path& to) {
+  if (auto synced = sync_folder(from); !synced) return synced;
+  const bool fresh = ::rename(from.c_str(), to.c_str()) == 0;
+  // A folder with files in it cannot be renamed over: the two exchange their names, then what was there goes.
+  if (!fresh && ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) return cannot("replace", to);
+  if (auto synced = sync_folder(to.parent_path()); !synced || fresh) return synced;
+  std::error_code ignored;
+  fs::remove_all(from, ignored);
   return {};
 }
 
@@ -103,6 +176,7 @@ void GrowingFile::flush() {
 
 Result<void> GrowingFile::finish() {
   flush();
+  if (problem_ == 0 && !to_disk(descriptor_)) problem_ = errno;
   if (::close(std::exchange(descriptor_, -1)) != 0 && problem_ == 0) problem_ = errno;
   if (problem_ == 0) return {};
   errno = problem_;

@@ -33,9 +33,7 @@ std::vector<std::filesystem::path> segments(const std::filesystem::path& folder)
 }
 
 Result<JournalWriter> JournalWriter::open(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", folder.string(), error.message()), ""};
+  if (auto made = make_folders(folder); !made) return made.error();
   const std::vector<std::filesystem::path> there = segments(folder);
   int next = 1;
   for (const auto& file : there) next = std::max(next, std::atoi(file.stem().c_str()) + 1);
@@ -71,8 +69,7 @@ Result<void> JournalWriter::open_segment() {
   file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) return cannot("open", file);
   written_ = 0;
-  sync_folder(folder_);
-  return {};
+  return sync_folder(folder_);
 }
 
 Result<void> JournalWriter::settle() {
@@ -105,8 +102,7 @@ Result<void> JournalWriter::barrier(Background::Task beside) {
   }
   unwritten_.reset();
   auto work = [descriptor = file_, file, beside = std::move(beside)]() -> std::optional<Error> {
-    const bool synced = ::fdatasync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
-    if (!synced) return cannot("write", file);
+    if (!data_to_disk(descriptor)) return cannot("write", file);
     return beside ? beside() : std::nullopt;
   };
   if (!behind_) behind_ = std::make_unique<Background>();

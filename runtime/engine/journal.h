@@ -39,7 +39,7 @@ class JournalWriter {
   // All lines so far are written when this returns, so that the end of the process loses none; what the barrier before
   // wrote is on disk. The wait for the disk goes on in the background: a loss of power can take one barrier's lines. A
   // full disk is an error; the lines stay in memory and are tried again at the next barrier. `beside` is done in the
-  // background too: after the end of the process it may be one barrier behind the lines.
+  // background too, once the lines are on disk: after the end of the process it may be one barrier behind them.
   Result<void> barrier(Background::Task beside = {});
   Result<void> settle();  // waits for the work in the background, and tells what went wrong there
   // Why the lines of the last barrier could not be written, if they could not.

@@ -4,9 +4,11 @@
 #include <array>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
@@ -147,18 +149,24 @@ std::vector<std::string> missing_segments(const fs::path& folder) {
   return missing;
 }
 
+namespace {
+
+// Whether `sum` is that of all lines up to this good line `end`, and with it.
+bool is_marked(const std::string& line, const std::string& sum) {
+  LineChain chain;
+  chain.restart(text_of(line, "sum"));
+  chain.add(line);
+  return chain.sum_so_far() == sum;
+}
+
+}  // namespace
+
 Result<void> check_mark(const fs::path& folder, const JournalMark& mark, std::string_view who) {
   const fs::path file = segment_file(folder, mark.segment);
   std::error_code ignored;
   const bool there = fs::exists(file, ignored);
   if (there) {
-    auto missed = each_line(file, [&](const std::string& line) {
-      if (!is_good(line, "end")) return true;
-      LineChain chain;
-      chain.restart(text_of(line, "sum"));
-      chain.add(line);
-      return chain.sum_so_far() != mark.sum;
-    });
+    auto missed = each_line(file, [&](const std::string& line) { return !is_good(line, "end") || !is_marked(line, mark.sum); });
     if (!missed) return missed.error();
     if (!*missed) return {};
   }
@@ -174,6 +182,29 @@ Result<void> check_mark(const fs::path& folder, const JournalMark& mark, std::st
                            "{}, with the sum {}, and no iteration there has that: lines were changed, or cut off the end.",
                            who, file.string(), mark.sum.substr(0, 12)),
                std::string(put_back)};
+}
+
+std::vector<int> ended_beyond(const fs::path& folder, const JournalMark& mark) {
+  std::set<int> beyond;
+  bool reached = false;
+  for (const fs::path& file : segments(folder)) {
+    if (std::atoi(file.stem().c_str()) < mark.segment) continue;
+    // What cannot be read was told by check_mark(), or is told by whoever opens the journal.
+    (void)each_line(file, [&](const std::string& line) {
+      if (!is_good(line, "end")) return true;
+      const Json record = reached ? Json::parse(line, nullptr, false) : Json();
+      const bool told = record.is_object() && record.contains("it") && record.at("it").is_number_integer();
+      if (told) beyond.insert(record.at("it").get<int>());
+      reached = reached || is_marked(line, mark.sum);
+      return true;
+    });
+  }
+  return {beyond.begin(), beyond.end()};
+}
+
+std::string again_words(const std::vector<int>& iterations) {
+  if (iterations.size() == 1) return fmt::format("iteration {} had ended, and runs again", iterations.front());
+  return fmt::format("iterations {} had ended, and run again", fmt::join(iterations, ", "));
 }
 
 std::vector<Acknowledged> acknowledged(const fs::path& run) {

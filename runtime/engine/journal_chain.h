@@ -43,6 +43,12 @@ std::vector<std::string> missing_segments(const std::filesystem::path& folder);
 // That a journal holds the end that `mark` names, or began where another journal had it. `who`: what stands on it.
 Result<void> check_mark(const std::filesystem::path& folder, const JournalMark& mark, std::string_view who);
 
+// The iterations that ended after the end that `mark` names, in order: who goes on from that one decides them again. None
+// where this journal does not hold it.
+std::vector<int> ended_beyond(const std::filesystem::path& folder, const JournalMark& mark);
+// "iteration 7 had ended, and runs again"
+std::string again_words(const std::vector<int>& iterations);
+
 // The states that are saved in a run folder and the ends on which they stand. What is damaged or old names none.
 struct Acknowledged {
   std::string file;  // "state.json"

@@ -40,8 +40,7 @@ RunLock& RunLock::operator=(RunLock&& other) noexcept {
 }
 
 Result<RunLock> RunLock::take(const std::filesystem::path& run, const std::string& name) {
-  std::error_code ignored;
-  std::filesystem::create_directories(run, ignored);
+  (void)make_folders(run);  // where it cannot be made, whoever writes into it says so
   const std::filesystem::path path = run / name;
   count_forks();
   RunLock lock;

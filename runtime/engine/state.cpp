@@ -164,11 +164,12 @@ void StateStore::renew() {
   }
 }
 
-StateStore::Keyed StateStore::keyed(StateScope scope) const {
-  const StateRows& rows = table(scope);
+StateStore::Keyed StateStore::Moment::written(StateScope scope, int after) const {
+  const StateRows::Moment& rows = table(scope);
   Keyed keyed;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    keyed.emplace(rows.key(row), layout_->cells(scope, rows.values(row), rows.now() - rows.stamp(row)));
+    if (rows.stamp(row) <= after) continue;
+    keyed.emplace(rows.key(row), layout->cells(scope, rows.values(row), rows.now() - rows.stamp(row)));
   }
   return keyed;
 }
@@ -188,6 +189,31 @@ bool StateStore::restore(const Keyed& prompts, const Keyed& categories, StateCel
     }
   }
   return restore(std::move(of_prompts), std::move(of_categories), std::move(run));
+}
+
+bool StateStore::restore_row(StateScope scope, std::string_view key, const StateCells& cells) {
+  if (!fits(cells)) return false;
+  StateRows& rows = scope == StateScope::Prompt ? prompts_ : categories_;
+  const std::vector<Cell> values = layout_->row(scope, cells);
+  if (const auto row = rows.find(key)) {
+    std::copy(values.begin(), values.end(), rows.change(*row).begin());
+  } else {
+    rows.add(key, values);
+  }
+  return true;
+}
+
+bool StateStore::restore_run(StateCells run) {
+  if (!fits(run)) return false;
+  run_ = std::move(run);
+  return true;
+}
+
+void StateStore::pass(int barriers) {
+  for (int barrier = 0; barrier < barriers; ++barrier) {
+    prompts_.next_barrier();
+    categories_.next_barrier();
+  }
 }
 
 bool StateStore::restore(StateRows prompts, StateRows categories, StateCells run) {

@@ -4,6 +4,7 @@
 // order in which groups finish leaves no trace.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -67,21 +68,37 @@ class StateStore {
   void write_run(std::size_t state, std::span<const lang::Cell> value);
   void renew();
 
-  // All that was written, as it is now.
   using Keyed = std::map<std::string, StateCells, std::less<>>;
-  Keyed prompts() const { return keyed(lang::StateScope::Prompt); }
-  Keyed categories() const { return keyed(lang::StateScope::Category); }
-
   struct Moment {
     std::shared_ptr<const StateLayout> layout;
     StateRows::Moment prompts, categories;
     StateCells run;
+
+    const StateRows::Moment& table(lang::StateScope scope) const {
+      return scope == lang::StateScope::Prompt ? prompts : categories;
+    }
+    // What was written later than at the barrier with the stamp `after`, as it is at this moment.
+    Keyed written(lang::StateScope scope, int after = std::numeric_limits<int>::min()) const;
+    // Of the same memory: rows were written since, and barriers passed, and nothing else.
+    bool continues(const Moment& earlier) const {
+      return prompts.continues(earlier.prompts) && categories.continues(earlier.categories);
+    }
+    // To ask that later.
+    Moment without_rows() const { return {layout, prompts.without_rows(), categories.without_rows(), {}}; }
   };
   Moment moment() const { return {layout_, prompts_.moment(), categories_.moment(), run_}; }
+
+  // All that was written, as it is now.
+  Keyed prompts() const { return moment().written(lang::StateScope::Prompt); }
+  Keyed categories() const { return moment().written(lang::StateScope::Category); }
 
   // False where the cells are not those of this program; then the store is of no use.
   [[nodiscard]] bool restore(const Keyed& prompts, const Keyed& categories, StateCells run);
   [[nodiscard]] bool restore(StateRows prompts, StateRows categories, StateCells run);
+  [[nodiscard]] bool restore_row(lang::StateScope scope, std::string_view key, const StateCells& cells);
+  [[nodiscard]] bool restore_run(StateCells run);
+  // So many barriers at which nobody wrote to a prompt or a category.
+  void pass(int barriers);
 
  private:
   const StateRows& table(lang::StateScope scope) const {
@@ -91,7 +108,6 @@ class StateStore {
   void read(lang::StateScope scope, std::string_view key, std::size_t state, std::vector<lang::Cell>& cells) const;
   void write(lang::StateScope scope, std::string_view key, std::size_t state, std::span<const lang::Cell> value);
   std::span<lang::Cell> change(lang::StateScope scope, std::size_t row);
-  Keyed keyed(lang::StateScope scope) const;
   bool fits(const StateCells& cells) const;
 
   std::shared_ptr<const StateLayout> layout_;

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -92,9 +91,7 @@ Result<std::optional<StateFiles::File>> StateFiles::write_rows(const Snapshot& s
   bool any = false;
   each_table(snapshot, [&](std::size_t, const auto& table) { any = any || table.size() > 0; });
   if (!any) return std::optional<File>();
-  std::error_code error;
-  fs::create_directories(rows_folder(folder_), error);
-  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", rows_folder(folder_).string(), error.message()), ""};
+  if (auto there = make_folders(rows_folder(folder_)); !there) return there.error();
   if (next_ == 0) {
     for (const fs::path& there : rows_files(folder_)) next_ = std::max(next_, std::atoi(there.stem().c_str()));
     ++next_;
@@ -107,9 +104,11 @@ Result<std::optional<StateFiles::File>> StateFiles::write_rows(const Snapshot& s
   each_table(snapshot, [&](std::size_t i, const auto& table) { count += put_rows(*file, names[i], table, after[i]); });
   if (auto finished = file->finish(); !finished) return finished.error();
   if (count == 0) {
-    fs::remove(place, error);
+    std::error_code ignored;
+    fs::remove(place, ignored);
     return std::optional<File>();
   }
+  if (auto synced = sync_folder(rows_folder(folder_)); !synced) return synced.error();
   made.bytes = file->bytes();
   made.checksum = file->checksum();
   made.stamps = stamps(snapshot);
@@ -151,7 +150,8 @@ Result<void> StateFiles::write(const Snapshot& snapshot) {
     return false;
   };
   files.erase(files.begin(), std::find_if(files.begin(), files.end(), needed));
-  auto replaced = replace_file(folder_ / "state.json", head_text(snapshot, files), Durability::Atomic);
+  // All that it names is on disk by now, and what only the snapshot before names goes once this is.
+  auto replaced = replace_file(folder_ / "state.json", head_text(snapshot, files));
   if (!replaced) return replaced;
   files_ = std::move(files);
   latest_ = Latest{snapshot.head, snapshot.memory.prompts.without_rows(), snapshot.memory.categories.without_rows(),
@@ -169,24 +169,20 @@ void StateFiles::remove_others() const {
 }
 
 Result<void> StateFiles::link_to(const fs::path& folder) const {
-  std::error_code error;
-  fs::create_directories(rows_folder(folder), error);
-  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", rows_folder(folder).string(), error.message()), ""};
+  if (auto made = make_folders(rows_folder(folder)); !made) return made;
   for (const File& file : files_) {
     const fs::path from = rows_folder(folder_) / file.name, to = rows_folder(folder) / file.name;
-    if (auto synced = sync_file(from); !synced) return synced;
+    std::error_code error;
     fs::create_hard_link(from, to, error);
     if (!error) continue;
     fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
     if (error) return Error{fmt::format("Cannot copy {} to {}: {}.", from.string(), to.string(), error.message()), ""};
     if (auto synced = sync_file(to); !synced) return synced;
   }
-  sync_folder(rows_folder(folder));
-  std::ifstream stream(folder_ / "state.json", std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return cannot("read", folder_ / "state.json");
-  return replace_file(folder / "state.json", text.str());
+  if (auto synced = sync_folder(rows_folder(folder)); !synced) return synced;
+  const auto text = read_whole(folder_ / "state.json");
+  if (!text) return cannot("read", folder_ / "state.json");
+  return replace_file(folder / "state.json", *text);
 }
 
 namespace {

@@ -26,7 +26,7 @@ class StateFiles {
   // What is in the folder before the first write() is not touched until that has succeeded.
   explicit StateFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Where it fails, the snapshot before is still there.
+  // On disk when this returns; where it fails, the snapshot before is still there.
   Result<void> write(const Snapshot& snapshot);
   // Whether the snapshot with this head was the last that was written.
   bool holds(const HeadText& head) const { return latest_ && latest_->head.get() == &head; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lang/unicode.h"
+#include "runtime/engine/journal_chain.h"
 #include "runtime/engine/swap_record.h"
 
 namespace allot::engine {
@@ -104,7 +105,10 @@ std::string other_line(const RecordRow& row) {
   if (row.kind == "note") return fmt::format("{:>4}  {}\n", row.iteration, lang::shown_in_line(row.record.at("text").get<std::string>()));
   if (row.kind == "end") return end_line(row.record);
   if (row.kind == "loss") return loss_line(row);
-  if (row.kind == "resume") return fmt::format("{:>4}  the run was resumed here\n", row.iteration);
+  if (row.kind == "resume") {
+    const auto again = row.record.value("again", std::vector<int>());
+    return fmt::format("{:>4}  the run was resumed here{}\n", row.iteration, again.empty() ? "" : ": " + again_words(again));
+  }
   const std::string event = event_words(row.record);
   return event.empty() ? "" : fmt::format("{:>4}  {}\n", row.iteration, event);
 }

@@ -66,7 +66,7 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
   if (!served) return served.error();
   const std::string id = fresh_request_id();
   // replace_file() writes `ID.json.new` first, which nobody takes for a request.
-  if (auto put = replace_file(files.request(id), to_text(request), Durability::Atomic); !put) return put.error();
+  if (auto put = replace_file(files.request(id), to_text(request)); !put) return put.error();
   const auto began = Clock::now();
   auto last_beat = began;
   std::int64_t count = served->count;

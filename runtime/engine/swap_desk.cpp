@@ -94,9 +94,9 @@ Result<std::unique_ptr<SwapDesk>> SwapDesk::open(Engine& engine, const fs::path&
   const SwapFiles files(run);
   std::error_code error;
   const bool resumed = fs::exists(files.requests(), error);
-  fs::create_directories(files.requests(), error);
-  fs::create_directories(files.answer("").parent_path(), error);
-  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", files.folder.string(), error.message()), ""};
+  for (const fs::path& each : {files.requests(), files.answer("").parent_path()}) {
+    if (auto made = make_folders(each); !made) return made.error();
+  }
   std::unique_ptr<SwapDesk> desk(new SwapDesk(engine, run));
   if (!watched.empty()) desk->watch(watched, resumed);
   desk->saved_ = engine.saved_change();
@@ -204,6 +204,7 @@ void SwapDesk::take_what_lies_there() {
 // Tickets are taken in the order of asking, so that of several requests the latest wins.
 void SwapDesk::take_requests() {
   std::error_code ignored;
+  bool taken = false;
   for (const std::string& id : ids_of(files_.requests(), {".json", ".taken"})) {
     {
       const std::lock_guard lock(mutex_);
@@ -212,6 +213,7 @@ void SwapDesk::take_requests() {
     // Who asked cannot take it back any more; where that was done already there is nothing to rename.
     std::error_code failure;
     fs::rename(files_.request(id), files_.taken(id), failure);
+    taken = taken || !failure;
     if (engine_.carried_out(id)) {  // before the run was resumed
       fs::remove(files_.taken(id), ignored);
       continue;
@@ -227,6 +229,7 @@ void SwapDesk::take_requests() {
     const std::lock_guard lock(mutex_);
     served_[id].report = std::move(refused);
   }
+  if (taken) (void)sync_folder(files_.requests());  // on disk before any of them is answered
 }
 
 void SwapDesk::serve(const std::string& id, SwapRequest request) {
@@ -260,7 +263,7 @@ void SwapDesk::follow_file() {
   const std::string id = fresh_request_id();
   if (std::exchange(missed_, false)) missed_request_ = id;
   // Through the folder like any other, so that it outlives the process.
-  if (auto put = replace_file(files_.request(id), to_text(request), Durability::Atomic); !put) {
+  if (auto put = replace_file(files_.request(id), to_text(request)); !put) {
     const std::lock_guard lock(mutex_);
     messages_.push_back(put.error().text());
     return;
@@ -291,7 +294,7 @@ void SwapDesk::answer() {
     // A request that was carried out before the process ended may come again: its answer was given.
     const auto given = answer_given(files_, id);
     const bool repeats = given && !lasts(given->outcome) && given->outcome != SwapOutcome::Waiting && lasts(report.outcome);
-    if (!repeats) (void)replace_file(files_.answer(id), to_text(report), Durability::Atomic);
+    if (!repeats) (void)replace_file(files_.answer(id), to_text(report));
   }
 }
 

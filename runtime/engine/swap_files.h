@@ -1,5 +1,6 @@
 // How another process asks a run for a swap: files in the run folder, each put there whole by a rename, so that it works
-// on any filesystem and over the end of either process.
+// on any filesystem and over the end of either process. Requests and answers are synced, so that what was accepted
+// outlives a loss of power too; what is written anew all the time, or is not missed, is not.
 //
 //   swap/alive.json            who serves requests, with a number that grows while it does, and which version is active; it
 //                              stays when that ends, since what was accepted is active again in the resumed run

@@ -160,11 +160,14 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   if (!prepared.then) report.state = plan.changes();
   const bool same = same_frame(*swaps_.current, *prepared.version);
   if (same && !prepared.then) return std::nullopt;
-  auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_);
-  if (!store) return store.error();
-  store_ = *std::move(store);
-  supply(program, settings_.inputs, store_);
-  for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
+  // Where budgets alone differ, a large memory need not be carried from here to here.
+  if (prepared.then || !same_states(swaps_.current->program().states, program.states)) {
+    auto store = prepared.then ? Result<StateStore>(std::move(*prepared.then)) : plan.carry(store_, prepared.ahead.get());
+    if (!store) return store.error();
+    store_ = *std::move(store);
+    supply(program, settings_.inputs, store_);
+    for (const auto& [number, group] : stored_) (void)plan.carry_group(group->state);
+  }
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());
@@ -180,15 +183,15 @@ void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<StateThen
   if (swaps_.before.size() > Swaps::most_replaced) swaps_.before.erase(swaps_.before.begin());
 }
 
-// At the barrier: what is not on disk yet, since who asked is slow or the disk was full.
+// At the barrier: what is on disk need not be held. What is not, since who asked is slow or has gone, or the disk was full,
+// is written behind it.
 void LiveEngine::keep_states() {
   for (Replaced& replaced : swaps_.before) {
     if (settings_.run_folder.empty() || !replaced.state) continue;
-    if (auto kept = write_down(*replaced.state)) {
-      replaced.state.reset();
-    } else {
-      messages_.push_back("note: the state as of the swap could not be kept: " + kept.error().what);
+    if (replaced.state->failed.exchange(false)) {
+      messages_.push_back("note: the state as of the swap could not be kept: " + replaced.state->problem);
     }
+    if (replaced.state->on_disk) replaced.state.reset();
   }
 }
 

@@ -1,11 +1,14 @@
 // What a swap needs and what takes time, without the engine's lock: decisions go on meanwhile.
 #include <algorithm>
+#include <optional>
+#include <shared_mutex>
 
 #include <fmt/format.h>
 
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/policy_record.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/swap_state.h"
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
@@ -46,6 +49,19 @@ Result<void> LiveEngine::fits_run(const Policy& policy, const std::vector<std::s
   return check_inputs(program, supplied, prompts);
 }
 
+namespace {
+
+// In the form of `next`, as far as that can be said beforehand.
+std::shared_ptr<CarriedMemory> carried_ahead(const StateStore::Moment& memory, const lang::Program& now,
+                                             const lang::Program& next) {
+  if (!same_states(memory.layout->states(), now.states)) return nullptr;  // somebody swapped it meanwhile
+  const StatePlan plan(now, next);
+  auto carried = plan.missing().empty() ? plan.carry_ahead(memory) : std::nullopt;
+  return carried ? std::make_shared<CarriedMemory>(*std::move(carried)) : nullptr;
+}
+
+}  // namespace
+
 Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const ActivePolicy& active) const {
   if (!active.policy) return Error{"This run has no policy, so there is none to swap.", "start a run with --policy FILE"};
   if (!(request.canary >= 0 && request.canary < 1)) {
@@ -64,7 +80,17 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
   if (audit_.on()) prepared.record = policy_record_text(**policy);
   prepared.version = std::make_shared<Version>(0, *std::move(policy));
   if (request.back) prepared.back_to = active.before->number;
-  if (!request.back || *request.back == StateOf::Now) return prepared;
+  const lang::Program &now = active.policy->program(), &next = prepared.version->program();
+  if (request.back != StateOf::Then) {
+    if (request.canary > 0 || same_states(now.states, next.states)) return prepared;
+    // Only who has the engine alone writes to memory.
+    const auto memory = [this] {
+      const std::shared_lock lock(mutex_);
+      return store_.moment();
+    }();
+    prepared.ahead = carried_ahead(memory, now, next);
+    return prepared;
+  }
   auto then = memory_of(*active.before, prepared.version->program());
   if (!then) return Error{then.error().what, "roll back with the state of now"};
   prepared.then = std::make_shared<StateStore>(*std::move(then));
@@ -95,12 +121,12 @@ Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::P
   return store;
 }
 
-// Into the run folder. By who asked for the swap, or else at the barrier.
+// Into the run folder. By who asked for the swap, or else behind the barrier.
 Result<void> LiveEngine::write_down(StateThen& state) const {
   if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
   if (settings_.run_folder.empty() || state.on_disk) return {};
   auto kept = keep_state(settings_.run_folder, state.version, engine::write(*state.snapshot));
-  state.on_disk = static_cast<bool>(kept);
+  if (kept) state.on_disk = true;
   return kept;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -148,12 +150,12 @@ StatePlan::Part StatePlan::part_for(std::size_t index) {
   return part;
 }
 
-Result<StateCells> StatePlan::carry(const StateCells& cells, bool (*wanted)(const State&)) const {
+Result<StateCells> StatePlan::carry(const StateCells& cells, StateScope scope) const {
   StateCells made;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     std::vector<Cell> value = to_.states[i].initial;
     const Part& part = parts_[i];
-    if (part.from >= 0 && wanted(to_.states[i])) {
+    if (part.from >= 0 && to_.states[i].scope == scope) {
       const std::vector<Cell>& old = cells[static_cast<std::size_t>(part.from)];
       if (!part.migrator) {
         value = old;
@@ -168,34 +170,57 @@ Result<StateCells> StatePlan::carry(const StateCells& cells, bool (*wanted)(cons
   return made;
 }
 
-Result<StateStore> StatePlan::carry(const StateStore& store) const {
-  StateStore next(to_);
-  const auto keyed = [&](const StateStore::Keyed& old, bool (*wanted)(const State&)) -> Result<StateStore::Keyed> {
-    StateStore::Keyed made;
-    const bool any = std::any_of(to_.states.begin(), to_.states.end(), wanted);
-    for (const auto& [key, cells] : old) {
-      if (!any) break;
-      auto carried = carry(cells, wanted);
+Result<void> StatePlan::carry_into(StateStore& next, const StateStore::Moment& memory, const StateStore::Moment* earlier) const {
+  const Error unfit{"The states that were carried over do not fit", ""};
+  for (const StateScope scope : {StateScope::Prompt, StateScope::Category}) {
+    const auto wanted = [scope](const State& state) { return state.scope == scope; };
+    if (std::none_of(to_.states.begin(), to_.states.end(), wanted)) continue;
+    const int after = earlier != nullptr ? earlier->table(scope).now() : std::numeric_limits<int>::min();
+    for (const auto& [key, cells] : memory.written(scope, after)) {
+      const auto carried = carry(cells, scope);
       if (!carried) return Error{carried.error().what + fmt::format(" of \"{}\".", key), carried.error().help};
-      made.emplace(key, *std::move(carried));
+      if (!next.restore_row(scope, key, *carried)) return unfit;
     }
-    return made;
-  };
-  auto prompts = keyed(store.prompts(), [](const State& state) { return state.scope == StateScope::Prompt; });
-  if (!prompts) return prompts.error();
-  auto categories = keyed(store.categories(), [](const State& state) { return state.scope == StateScope::Category; });
-  if (!categories) return categories.error();
-  auto run = carry(store.run(), [](const State& state) { return state.scope == StateScope::Run; });
+  }
+  auto run = carry(memory.run, StateScope::Run);
   if (!run) return Error{run.error().what + ".", run.error().help};
-  if (!next.restore(*prompts, *categories, *std::move(run))) return Error{"The states that were carried over do not fit", ""};
+  return next.restore_run(*std::move(run)) ? Result<void>() : unfit;
+}
+
+Result<StateStore> StatePlan::carry(const StateStore& store, CarriedMemory* ahead) const {
+  const StateStore::Moment memory = store.moment();
+  const bool goes_on = ahead != nullptr && memory.continues(ahead->from);
+  StateStore next = goes_on ? std::move(ahead->store) : StateStore(to_);
+  if (goes_on) next.pass(memory.prompts.now() - ahead->from.prompts.now());
+  if (auto carried = carry_into(next, memory, goes_on ? &ahead->from : nullptr); !carried) return carried.error();
   return next;
 }
 
+std::optional<CarriedMemory> StatePlan::carry_ahead(const StateStore::Moment& memory) const {
+  if (!decays_alike()) return std::nullopt;
+  CarriedMemory made{StateStore(to_), memory.without_rows()};
+  if (!carry_into(made.store, memory, nullptr)) return std::nullopt;
+  return made;
+}
+
+// A row that nobody writes decays when it is read, by the policy that reads it: in both in the same way, from the same value.
+bool StatePlan::decays_alike() const {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const State& next = to_.states[i];
+    if (!next.keyed() || parts_[i].from < 0) continue;
+    const State& old = from_.states[static_cast<std::size_t>(parts_[i].from)];
+    const bool alike = !parts_[i].migrator && old.decay == next.decay && old.initial == next.initial;
+    if ((old.decay || next.decay) && !alike) return false;
+  }
+  return true;
+}
+
 StatePlan::Carried StatePlan::carry_group(StateCells& cells) const {
-  const auto of_group = [](const State& state) { return state.scope == StateScope::Group; };
   bool migrated = false;
-  for (std::size_t i = 0; i < parts_.size(); ++i) migrated = migrated || (parts_[i].migrator && of_group(to_.states[i]));
-  auto carried = cells.size() == from_.states.size() ? carry(cells, of_group) : Error{"", ""};
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    migrated = migrated || (parts_[i].migrator && to_.states[i].scope == StateScope::Group);
+  }
+  auto carried = cells.size() == from_.states.size() ? carry(cells, StateScope::Group) : Error{"", ""};
   const bool restarted = !carried || group_lost_;
   if (carried) {
     cells = *std::move(carried);

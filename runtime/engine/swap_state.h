@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace allot::engine {
 
 class Migrator;
 
+// Memory in the form of another policy, made before that takes over.
+struct CarriedMemory {
+  StateStore store;
+  StateStore::Moment from;  // without rows: of which memory, and when
+};
+
 class StatePlan {
  public:
   // Both programs must outlive the plan.
@@ -23,8 +30,12 @@ class StatePlan {
   // What would be lost of state that outlives a group, a sentence each; empty where the swap may be made.
   const std::vector<std::string>& missing() const { return missing_; }
 
-  // Everything but inputs, which the host supplies anew. An error names the prompt at which a `migrate` faulted.
-  Result<StateStore> carry(const StateStore& store) const;
+  // Everything but inputs, which the host supplies anew. An error names the prompt at which a `migrate` faulted. `ahead`
+  // is taken up: of the same memory only what was written since is carried over.
+  Result<StateStore> carry(const StateStore& store, CarriedMemory* ahead = nullptr) const;
+  // While the memory goes on. None where a `migrate` faults, or where what nobody writes would have another value in the
+  // new form once barriers have passed.
+  std::optional<CarriedMemory> carry_ahead(const StateStore::Moment& memory) const;
   // Of one group. What cannot be carried begins anew.
   enum class Carried { Kept, Migrated, Restarted };
   Carried carry_group(StateCells& cells) const;
@@ -35,7 +46,10 @@ class StatePlan {
     std::shared_ptr<Migrator> migrator;  // where its `migrate` is needed
   };
   Part part_for(std::size_t index);
-  Result<StateCells> carry(const StateCells& cells, bool (*wanted)(const lang::State&)) const;
+  Result<StateCells> carry(const StateCells& cells, lang::StateScope scope) const;
+  // What was written since `earlier`; all of it without one.
+  Result<void> carry_into(StateStore& next, const StateStore::Moment& memory, const StateStore::Moment* earlier) const;
+  bool decays_alike() const;
 
   const lang::Program& from_;
   const lang::Program& to_;

@@ -16,12 +16,15 @@
 namespace allot::engine {
 
 struct Snapshot;
+struct CarriedMemory;
 
 // The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
 struct StateThen {
   int version = 0;  // that was replaced
   std::shared_ptr<const Snapshot> snapshot;
   std::atomic<bool> on_disk = false;
+  std::atomic<bool> failed = false;  // the thread behind the barrier could not write it: …
+  std::string problem = {};          // … why not, until it tries again
 };
 
 // A version that was replaced, so that a rollback finds it.
@@ -46,6 +49,7 @@ struct ActivePolicy {
 struct PreparedSwap {
   std::shared_ptr<Version> version;          // null: the canary is taken back
   std::shared_ptr<StateStore> then;          // memory that comes with it
+  std::shared_ptr<CarriedMemory> ahead;      // … or that of now in its form, as of the preparation; null: it is made later
   int back_to = -1;                          // number of the replaced version that this is
   std::string record;                        // of the policy, for the journal; empty without one
   std::shared_ptr<StateThen> left;           // once it is carried out: the state as of now

@@ -116,6 +116,10 @@ std::string frame_difference(const Version& one, const Version& other) {
   return demand_difference(one, other);
 }
 
+bool same_states(const std::vector<lang::State>& ones, const std::vector<lang::State>& others) {
+  return std::equal(ones.begin(), ones.end(), others.begin(), others.end(), same);
+}
+
 bool ranks(const lang::Program& program) {
   return std::any_of(program.handlers.begin(), program.handlers.end(), [](const lang::Handler& handler) {
     const bool of_many = handler.subject == Subject::Pool || handler.point == Point::Resume ||

@@ -44,6 +44,9 @@ bool same_frame(const Version& one, const Version& other);
 // The first reason why not, for people: "the state `belief` differs"; empty where same_frame().
 std::string frame_difference(const Version& one, const Version& other);
 
+// The same in the same order: what a policy with the ones remembers, one with the others takes as it stands.
+bool same_states(const std::vector<lang::State>& ones, const std::vector<lang::State>& others);
+
 // Handlers that rank groups or prompts against each other: a batch has one version of them.
 bool ranks(const lang::Program& program);
 

@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
-#include "runtime/engine/journal.h"
+#include "runtime/engine/disk.h"
+#include "runtime/engine/snapshot.h"
 
 namespace allot::engine {
 namespace {
@@ -19,14 +20,12 @@ using Json = nlohmann::ordered_json;
 fs::path text_file(const fs::path& run, const std::string& hash) { return run / "versions" / (hash + ".json"); }
 fs::path state_file(const fs::path& run, int number) { return run / "versions" / fmt::format("state-{}.json", number); }
 
-// Nobody waits for the disk: a swap is under way. The journal, which is on disk at the next barrier, has the text too.
+// Decisions go on meanwhile: who asked for the swap waits for the disk, or the thread behind the barrier.
 Result<void> put(const fs::path& file, const std::string& text) {
   static std::mutex one_at_a_time;  // swaps are prepared side by side, and may bring the same text
   const std::lock_guard lock(one_at_a_time);
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  if (error) return Error{fmt::format("Cannot make the folder {}: {}.", file.parent_path().string(), error.message()), ""};
-  return replace_file(file, text, Durability::Atomic);
+  if (auto made = make_folders(file.parent_path()); !made) return made;
+  return replace_file(file, text);
 }
 
 Result<std::string> get(const fs::path& file, const std::string& what) {
@@ -41,12 +40,11 @@ Result<std::string> get(const fs::path& file, const std::string& what) {
 
 Result<void> keep_text(const fs::path& run, const Policy* policy) {
   if (run.empty() || policy == nullptr || policy->origin() == nullptr) return {};
-  const fs::path file = text_file(run, policy->program().hash);
-  std::error_code ignored;
-  if (fs::exists(file, ignored)) return {};  // named by its content
+  // Named by its content; one that a loss of power left empty, as older programs did not sync, is written anew.
+  if (kept_text(run, policy->program().hash)) return {};
   Json json = to_json(policy->origin()->text);
   json["name"] = policy->program().name;
-  return put(file, seal(dump(json)) + "\n");
+  return put(text_file(run, policy->program().hash), seal(dump(json)) + "\n");
 }
 
 Result<PolicyText> kept_text(const fs::path& run, const std::string& hash) {
@@ -65,6 +63,24 @@ Result<PolicyText> kept_text(const fs::path& run, const std::string& hash) {
 
 Result<void> keep_state(const fs::path& run, int number, const std::string& snapshot) {
   return put(state_file(run, number), snapshot);
+}
+
+void keep_state(const fs::path& run, StateThen& state) {
+  if (state.on_disk) return;
+  if (const auto kept = keep_state(run, state.version, write(*state.snapshot))) {
+    state.on_disk = true;
+  } else {
+    state.problem = kept.error().what;
+    state.failed = true;
+  }
+}
+
+std::vector<std::shared_ptr<StateThen>> unkept(const std::vector<Replaced>& replaced) {
+  std::vector<std::shared_ptr<StateThen>> states;
+  for (const Replaced& each : replaced) {
+    if (each.state && !each.state->on_disk) states.push_back(each.state);
+  }
+  return states;
 }
 
 Result<std::string> kept_state(const fs::path& run, int number) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/result.h"
 #include "runtime/engine/policy.h"
@@ -11,12 +12,16 @@
 
 namespace allot::engine {
 
-// Nothing is done without a folder, a policy, or its text.
+// What is kept is on disk when these return. Nothing is done without a folder, a policy, or its text.
 Result<void> keep_text(const std::filesystem::path& run, const Policy* policy);
 Result<PolicyText> kept_text(const std::filesystem::path& run, const std::string& hash);
 
 // A snapshot (runtime/engine/snapshot.h) as of the swap that replaced version `number`.
 Result<void> keep_state(const std::filesystem::path& run, int number, const std::string& snapshot);
+// The same by the thread behind the barrier, unless it is there already; where it fails, `state` tells why.
+void keep_state(const std::filesystem::path& run, StateThen& state);
+// Those that are not there yet.
+std::vector<std::shared_ptr<StateThen>> unkept(const std::vector<Replaced>& replaced);
 Result<std::string> kept_state(const std::filesystem::path& run, int number);
 
 // Versions that are kept elsewhere than in a run folder.

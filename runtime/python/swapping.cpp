@@ -73,7 +73,8 @@ void bind_swapping(nb::module_& module, nb::class_<Engine>& engine_class) {
   engine_class
       .def("swap", &swap, "policy"_a, "expect"_a = "", "parameters"_a = Parameters{}, "now"_a = false, "canary"_a = 0.0,
            "Puts the policy of another file in the place of the active one, from any thread and at any time.\n\n"
-           "expect: hash of the active version, or its first eight digits; \"\" for whatever is active. parameters: beside\n"
+           "expect: the active version, such as \"v3\"; or the hash of its text, or the first eight digits of that, which tells\n"
+           "nothing of parameters; \"\" for whatever is active. parameters: beside\n"
            "those that it has. now: running groups take it too, where what they keep allows it. canary: the share of groups\n"
            "that it decides about, above 0 and below 1. A refused one raises nothing and changes nothing: see `outcome`. From a\n"
            "Client it raises allot.Error where no outcome came in time; it may be carried out all the same.")

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/engine/disk.h"
 #include "runtime/math/checksum.h"
 #include "runtime/training/files.h"
 
@@ -70,7 +71,7 @@ Result<void> write_parts(const std::filesystem::path& folder, const Trainer& tra
                      {"optimizer_steps", trainer.steps()},
                      {"counters", state.counters},
                      {"record", state.record}};
-  return write_file(folder / "training.json", root.dump(2) + "\n");
+  return engine::replace_file(folder / "training.json", root.dump(2) + "\n");
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer
                  "check that the place exists, may be written to and has space"};
   auto written = write_parts(temporary, trainer, tokenizer, state);
   if (written && add) written = add(temporary);
-  if (written) written = replace_folder(temporary, folder);
+  if (written) written = engine::replace_folder(temporary, folder);
   if (!written) std::filesystem::remove_all(temporary, problem);
   return written;
 }

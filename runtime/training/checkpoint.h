@@ -26,7 +26,8 @@ struct TrainingState {
 };
 
 // Written to a temporary name beside `folder` and moved into its place: an interrupted or failed write leaves the old
-// checkpoint as it was. `add` puts more into the folder, under whatever name it has then.
+// checkpoint as it was, and the new one is on disk when this returns. `add` puts more into the folder, on disk too, under
+// whatever name it has then.
 using AddToCheckpoint = std::function<Result<void>(const std::filesystem::path& folder)>;
 Result<void> write_checkpoint(const std::filesystem::path& folder, const Trainer& trainer, const Tokenizer& tokenizer,
                               const TrainingState& state, const AddToCheckpoint& add = {});

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runtime/engine/disk.h"
 #include "runtime/training/files.h"
 
 namespace allot::training {
@@ -120,7 +121,7 @@ Result<void> write_config(const std::filesystem::path& folder, const ModelConfig
       {"use_sliding_window", false},
       {"vocab_size", c.vocab_size},
   };
-  return write_file(folder / "config.json", root.dump(2) + "\n");
+  return engine::replace_file(folder / "config.json", root.dump(2) + "\n");
 }
 
 }  // namespace allot::training

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/engine/disk.h"
 #include "runtime/training/files.h"
 
 namespace allot::training {
@@ -115,7 +116,7 @@ Result<void> write_safetensors(const std::filesystem::path& path, const TensorMa
   file.reserve(sizeof header_size + text.size() + at);
   file += text;
   for (const auto& [name, tensor] : tensors) file += tensor.bytes;
-  return write_file(path, file);
+  return engine::replace_file(path, file);
 }
 
 }  // namespace allot::training

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/engine/disk.h"
 #include "runtime/training/files.h"
 
 namespace allot::training {
@@ -155,7 +156,7 @@ Result<void> Tokenizer::write(const std::filesystem::path& folder) const {
                      {"decoder", nullptr},
                      {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "<unk>"}}}};
   try {
-    return write_file(folder / "tokenizer.json", root.dump(1) + "\n");
+    return engine::replace_file(folder / "tokenizer.json", root.dump(1) + "\n");
   } catch (const json::exception&) {
     return Error{"a word of the vocabulary is not valid UTF-8, so tokenizer.json cannot hold it",
                  "the world must report its vocabulary in UTF-8"};

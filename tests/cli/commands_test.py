@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 
+from packaging_here import toml
 from program import ALLOT, SOURCE, allot, policy_file
 
 RIGHT = """policy calm
@@ -104,10 +105,32 @@ class Program(unittest.TestCase):
                 document = answer.json()  # raises where there is none, or more than one
                 self.assertNotEqual(answer.code, 0)
                 self.assertEqual(answer.code, plain.code)
-                if isinstance(document, dict) and "error" in document:
-                    self.assertEqual(list(document), ["error", "help"])
-                    self.assertTrue(document["error"])
+                if isinstance(document, dict):
                     self.assertEqual(answer.err, plain.err)
+                if isinstance(document, dict) and "error" in document:
+                    self.assertIn(list(document), (["error", "help"], ["error", "help", "diagnostics"]))
+                    self.assertTrue(document["error"])
+
+    def test_what_is_wrong_with_a_policy_is_in_the_document_as_check_tells_it(self):
+        wrong, right, place = policy_file(WRONG), policy_file(RIGHT), pathlib.Path(tempfile.mkdtemp(prefix="allot-test-"))
+        (place / "journal").mkdir()
+        checked = allot("check", wrong, "--json").json()[0]["diagnostics"]
+        self.assertEqual([each["line"] for each in checked], [3, 4])
+        for words in (["swap", str(place), wrong], ["plan", wrong, "--on", "/nowhere.jsonl", "--against", right],
+                      ["plan", right, "--on", "/nowhere.jsonl", "--against", wrong], ["diff", right, wrong], ["explain", wrong],
+                      ["replay", wrong, "--rollouts", "/nowhere.jsonl"], ["serve", wrong, "--run", str(place / "run")]):
+            with self.subTest(words=words):
+                answer = allot(*words, "--json")
+                self.assertEqual(answer.json()["diagnostics"], checked)
+                self.assertIn(checked[0]["code"], answer.err)
+        package = place / "package"
+        package.mkdir()
+        (package / "allot.toml").write_text(toml("gates"))
+        (package / "p.allot").write_text(WRONG)
+        document = allot("pack", str(package), "--json").json()
+        self.assertIn("not packed", document["error"])
+        of_file = [(each["code"], each["line"]) for each in checked]  # under another name
+        self.assertEqual([(each["code"], each["line"]) for each in document["diagnostics"]], of_file)
 
     def test_the_document_says_what_the_text_says(self):
         answer = allot("log", "/nowhere/at_all", "--json")

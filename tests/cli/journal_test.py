@@ -382,6 +382,28 @@ class Log(Journal):
                 self.assertEqual(process.returncode, 1)
                 self.assertEqual(process.stderr, "allot: cannot write to standard output: No space left on device\n")
 
+    def test_a_stream_that_breaks_off_says_so_in_its_last_line(self):
+        answer = allot("log", self.run_folder, "--json", "--sql", "select 'good' as bytes union all select cast(x'ff41' as text)")
+        self.assertEqual(answer.code, 2)
+        *rows, last = map(json.loads, answer.out.splitlines())
+        self.assertEqual(rows, [{"bytes": "good"}])
+        self.assertEqual(list(last), ["error", "help"])
+        copy = pathlib.Path(tempfile.mkdtemp(dir=self.place)) / "run"
+        shutil.copytree(self.run_folder, copy)
+        with (copy / "journal" / "000001.jsonl").open("a") as journal:
+            journal.write(sealed({"k": "ask", "it": 7}))
+        answer = allot("log", str(copy), "--json")
+        self.assertEqual(answer.code, 2)
+        *rows, last = map(json.loads, answer.out.splitlines())
+        self.assertGreater(len(rows), 8)
+        self.assertEqual([row for row in rows if "error" in row], [])
+        self.assertIn("a form this program does not know", last["error"])
+        self.assertEqual(answer.err, f"allot: {last['error']}\n  help: {last['help']}\n")
+        # An export is a table: its exit status alone tells.
+        answer = allot("log", str(copy), "--jsonl", "-")
+        self.assertEqual(answer.code, 2)
+        self.assertTrue(all("kind" in json.loads(line) for line in answer.out.splitlines()))
+
     def test_parquet_is_read_by_another_program(self):
         try:
             import pyarrow.parquet

@@ -10,6 +10,7 @@
 
 #include "runtime/engine/journal_chain.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/story.h"
 #include "runtime/math/checksum.h"
 #include "tests/engine/chained_run.h"
 #include "tests/engine/journal_lines.h"
@@ -110,6 +111,37 @@ TEST_CASE("an iteration that could not be written is not acknowledged by a saved
   CHECK(audit(folder.path()).good());
   CHECK(audit(folder.path()).iterations == 3);
   CHECK(refusal(folder.path(), checkpoint.path()).empty());
+}
+
+TEST_CASE("a resume tells which iterations had ended after the state from which it goes on") {
+  CHECK(again_words({7}) == "iteration 7 had ended, and runs again");
+  const Folder folder, older;
+  bench::play(learning(), folder, 0, 2);
+  fs::copy(folder.path(), older.path(), fs::copy_options::recursive);
+  bench::play(learning(), folder, 2, 4);
+  auto engine = open_run(folder.path());
+  REQUIRE(engine);
+  REQUIRE((*engine)->restore_from(older.path()));
+  for (const int iteration : {2, 3}) {
+    REQUIRE((*engine)->begin_iteration(iteration, {}));
+    const auto report = (*engine)->end_iteration();
+    REQUIRE(report);
+    CHECK(contains(report->message, "iterations 2, 3 had ended, and run again") == (iteration == 2));  // once
+  }
+  engine->reset();
+  CHECK(audit(folder.path()).good());
+  const auto again_in = [&](int segment) {
+    for (const std::string& line : lines_of(folder.segment(segment))) {
+      const Json record = Json::parse(line);
+      if (record.at("k") == "resume") return record.value("again", std::vector<int>());
+    }
+    return std::vector<int>{-1};
+  };
+  CHECK(again_in(2).empty());  // that state was the latest
+  CHECK(again_in(3) == std::vector<int>{2, 3});
+  const auto story = tell_run(folder.path(), StoryFormat::Words);
+  REQUIRE(story);
+  CHECK(contains(*story, "the run was resumed here: iterations 2, 3 had ended, and run again"));
 }
 
 TEST_CASE("a checkpoint of another run is refused; in a fresh folder it begins a journal that says so") {

@@ -1,7 +1,10 @@
 // What is remembered over a swap and a rollback: carried, migrated, or taken back.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/swap_state.h"
 #include "tests/engine/swapping.h"
 
 using namespace allot;
@@ -29,6 +32,23 @@ TEST_CASE("fault 48: state carries over by name and type at a barrier, a changed
   CHECK(renamed.state.dropped == std::vector<std::string>{"belief"});
 }
 
+TEST_CASE("swap: where budgets alone differ, memory stays where it is") {
+  auto engine = engine_of(with_beta, settings(2, 2));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(2));
+  const auto before = engine->store().moment();
+  const auto stays = [&] { return engine->store().moment().prompts.continues(before.prompts); };
+  const auto report = engine->swap(request_of(learner("state belief: beta per prompt = beta(1, 1)",
+                                                      "remember belief[g.prompt] = observe(belief[g.prompt], g.hits, g.misses)",
+                                                      "budget 1000 tokens per run\n")));
+  if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+  CHECK(report.state.kept == std::vector<std::string>{"belief"});
+  CHECK(stays());
+  driver.run(1, prompts(2));
+  REQUIRE(engine->swap(request_of(as_mean)).outcome == SwapOutcome::Active);
+  CHECK_FALSE(stays());
+}
+
 TEST_CASE("swap: within an iteration a new form of the state waits for the barrier") {
   auto engine = engine_of(with_beta, settings(2, 2));
   Driver driver(*engine, by_digit);
@@ -46,6 +66,82 @@ TEST_CASE("swap: within an iteration a new form of the state waits for the barri
   CHECK(engine->store().prompt("p1")[0][0].real() == 0.5);
   driver.run(1, prompts(2));
   CHECK(engine->store().prompt("p1")[0][0].real() == 0.45);  // 0.9 * 0.5 by the new update
+}
+
+namespace {
+
+using lang::Cell;
+using Cells = std::vector<Cell>;
+
+const std::string wearing = "state belief: beta per prompt = beta(1, 1) decay 0.9\n";
+
+// More prompts than a barrier renews (KeyedRows::renew), so that most rows are left as they are.
+void barrier(StateStore& store, int written) {
+  store.decay();
+  for (int i = 0; i < written; ++i) {
+    const std::string prompt = fmt::format("p{}", i);
+    store.write_prompt(prompt, 0, Cells{Cell::beta(1.5 + i, 2.5)});
+    store.write_prompt(prompt, 1, Cells{Cell::of(0.25 * i)});
+  }
+  store.write_run(2, Cells{Cell::of(1.0 * written)});
+  store.renew();
+}
+
+}  // namespace
+
+TEST_CASE("swap: memory that was carried over ahead of a barrier is what is carried over at it") {
+  const auto learns = [](const std::string& states) { return policy_of(learner(states, "remember seen = 1.0"))->program(); };
+  const lang::Program from = learns(wearing + "state level: real per prompt = 0.5\nstate seen: real per run = 0");
+  struct Case {
+    std::string states;
+    bool ahead;  // whether it can be
+  };
+  const std::string seen = "state seen: real per run = 0\n", level = "state level: real per prompt = 0.5\n";
+  const std::vector<Case> cases{
+      {wearing + level + seen + "state hope: real per prompt = 1 decay 0.5", true},
+      {seen + level, true},
+      {wearing + "state level: int per prompt = 0\n" + seen + "migrate level from real = floor(4 * old)", true},
+      {"state belief: beta per prompt = beta(1, 1) decay 0.5\n" + level + seen, false},
+      {"state belief: real per prompt = 0.5\n" + level + seen + "migrate belief from beta = beta_mean(old)", false}};
+  for (const Case& each : cases) {
+    INFO(each.states);
+    const lang::Program to = learns(each.states);
+    StateStore store(from);
+    barrier(store, 3000);
+    barrier(store, 10);
+    const StatePlan plan(from, to);
+    REQUIRE(plan.missing().empty());
+    auto ahead = plan.carry_ahead(store.moment());
+    REQUIRE(ahead.has_value() == each.ahead);
+    for (const int barriers : {0, 1, 3}) {
+      for (int i = 0; i < barriers; ++i) barrier(store, 20 + i);
+      const auto rows = store.moment().prompts;
+      std::size_t left = 0;
+      for (std::size_t row = 0; row < rows.size(); ++row) left += rows.stamp(row) <= rows.now() - barriers;
+      if (barriers == 1) CHECK(left > 1000);  // which nobody has written since the preparation
+      auto at_once = plan.carry(store);
+      auto again = plan.carry_ahead(store.moment());  // for the next round
+      auto made = plan.carry(store, ahead ? &*ahead : nullptr);
+      REQUIRE((at_once && made));
+      for (int later = 0; later < 2; ++later) {
+        CHECK((made->prompts() == at_once->prompts()));
+        CHECK((made->run() == at_once->run()));
+        made->decay();
+        at_once->decay();
+      }
+      ahead = std::move(again);
+    }
+  }
+  // Of another memory nothing is taken up.
+  StateStore store(from), other(from);
+  barrier(store, 3000);
+  barrier(other, 7);
+  const StatePlan plan(from, from);
+  auto ahead = plan.carry_ahead(store.moment());
+  REQUIRE(ahead);
+  const auto made = plan.carry(other, &*ahead);
+  REQUIRE(made);
+  CHECK((made->prompts() == other.prompts()));
 }
 
 TEST_CASE("rollback: what was remembered then comes back in its form of then, where that of now has no way back") {

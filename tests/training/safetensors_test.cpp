@@ -87,9 +87,9 @@ TEST_CASE("A missing file is named") {
 TEST_CASE("A full disk is told apart, and leaves nothing behind", "[disk]") {
   if (!std::filesystem::exists("/dev/full")) return;
   const Scratch scratch;
-  // write_file goes through a temporary name beside its target; a link of that name leads to a device that is full.
+  // It is written under another name beside its own; a link of that name leads to a device that is full.
   const auto path = scratch.folder / "model.safetensors";
-  std::filesystem::create_symlink("/dev/full", path.string() + ".tmp-" + std::to_string(::getpid()));
+  std::filesystem::create_symlink("/dev/full", path.string() + ".new");
   const auto result = write_safetensors(path, {{"w", {DType::F32, {4}, std::string(16, '\1')}}});
   REQUIRE_FALSE(result);
   CHECK(result.error().text().find("space") != std::string::npos);

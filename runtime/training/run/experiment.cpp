@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/unicode.h"
+#include "runtime/engine/disk.h"
 #include "runtime/engine/policy.h"
 #include "runtime/engine/run_lock.h"
 #include "runtime/math/checksum.h"
@@ -207,8 +208,7 @@ Result<Start> Experiment::fresh_start(std::uint64_t seed, const std::filesystem:
   auto loss = warm_up(trainer, *shown, options_, seed, options_.quiet);
   if (!loss) return loss.error();
   note(fmt::format("warm-up on {} demonstrations: {:.3f} nats per token", shown->size(), *loss));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  if (auto made = engine::make_folders(folder); !made) return made.error();
   if (auto written = tokenizer.write(folder); !written) return written.error();
   if (auto written = model->write(folder); !written) return written.error();  // last: its file says that all is there
   return Start{*std::move(model), std::move(tokenizer)};

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/engine/disk.h"
 #include "runtime/math/checksum.h"
 #include "runtime/training/files.h"
 #include "runtime/training/run/kept_policy.h"
@@ -171,12 +172,9 @@ Result<void> claim_run(const RunOptions& options, const fs::path& run) {
   if (auto free = check_free(run); !free) return free;
   auto settings = settings_of(options);
   if (!settings) return settings.error();
-  std::error_code error;
-  fs::create_directories(run, error);
-  if (error)
-    return Error{"cannot make the folder " + run.string() + ": " + error.message(),
-                 "choose another --run, or check the permissions above it"};
-  return write_file(run / settings_name, settings->dump(2) + "\n");
+  if (auto made = engine::make_folders(run); !made)
+    return Error{made.error().what, "choose another --run, or check the permissions above it"};
+  return engine::replace_file(run / settings_name, settings->dump(2) + "\n");
 }
 
 }  // namespace allot::training

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/engine/disk.h"
 #include "runtime/engine/versions_folder.h"
 #include "runtime/training/files.h"
 
@@ -57,13 +58,13 @@ Result<void> begin_as_others(const fs::path& run, const fs::path& arm) {
     const auto kept = stamp ? nlohmann::json::parse(*stamp, nullptr, false) : nlohmann::json();
     const std::string hash = kept.is_object() ? kept.value("sha256", std::string()) : std::string();
     if (hash.empty() || !engine::kept_text(other, hash)) continue;
-    std::error_code error;
-    fs::create_directories(arm / "versions", error);
+    if (auto made = engine::make_folders(arm / "versions"); !made) return made;
     const fs::path text = fs::path("versions") / (hash + ".json");
     for (const fs::path& name : {text, fs::path("policy.allot"), fs::path("policy.json")}) {
-      if (!error) fs::copy_file(other / name, arm / name, fs::copy_options::overwrite_existing, error);
+      const auto bytes = read_file(other / name);
+      if (!bytes) return bytes.error();
+      if (auto written = engine::replace_file(arm / name, *bytes); !written) return written;
     }
-    if (error) return Error{"cannot write " + arm.string() + ": " + error.message(), "check the permissions and the free space"};
     return {};
   }
   return {};

@@ -3,6 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "runtime/engine/disk.h"
+#include "runtime/training/files.h"
+
 namespace allot::training {
 namespace {
 
@@ -65,10 +68,9 @@ Result<void> keep_before(const std::filesystem::path& path, const char* field, i
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (json.is_object() && json.value(field, first) < first) out << line << '\n';
   }
-  std::error_code error;
-  if (out.flush()) std::filesystem::rename(beside, path, error);
-  if (!out || error) return cannot_write(path);
-  return {};
+  out.close();
+  if (!out) return cannot_write(path);
+  return engine::put_in_place(beside, path);
 }
 
 }  // namespace
@@ -90,11 +92,10 @@ RunFolder::RunFolder(std::filesystem::path path, std::ofstream metrics, std::ofs
     : path_(std::move(path)), metrics_(std::move(metrics)), rollouts_(std::move(rollouts)), board_(std::move(board)) {}
 
 Result<RunFolder> RunFolder::open(const std::filesystem::path& path, bool resume) {
-  std::error_code error;
   if (!resume && std::filesystem::exists(path / "metrics.jsonl"))
     return Error{"the folder " + path.string() + " already holds a run",
                  "choose another --run, or continue that run with --resume"};
-  std::filesystem::create_directories(path, error);
+  if (auto made = engine::make_folders(path); !made) return made.error();
   std::ofstream metrics(path / "metrics.jsonl", std::ios::app);
   std::ofstream rollouts(path / "rollouts.jsonl", std::ios::app);
   if (!metrics || !rollouts) return cannot_write(path);
@@ -116,13 +117,14 @@ Result<void> RunFolder::forget_from(int first) {
 
 Result<void> RunFolder::keep_policy(const std::filesystem::path& file, const PolicyStamp& stamp) {
   const auto copy = path_ / "policy.allot";
-  std::error_code error, ignored;
-  const bool is_itself = std::filesystem::equivalent(file, copy, ignored);
-  if (!is_itself) std::filesystem::copy_file(file, copy, std::filesystem::copy_options::overwrite_existing, error);
-  std::ofstream out(path_ / "policy.json");
-  out << Json{{"name", stamp.name}, {"sha256", stamp.hash}, {"file", file.filename().string()}}.dump(2) << '\n';
-  if (error || !out.flush()) return cannot_write(copy);
-  return {};
+  std::error_code ignored;
+  if (!std::filesystem::equivalent(file, copy, ignored)) {
+    const auto text = read_file(file);
+    if (!text) return text.error();
+    if (auto written = engine::replace_file(copy, *text); !written) return written;
+  }
+  const Json json = {{"name", stamp.name}, {"sha256", stamp.hash}, {"file", file.filename().string()}};
+  return engine::replace_file(path_ / "policy.json", json.dump(2) + "\n");
 }
 
 std::string RunFolder::kept_policy() const {
