@@ -26,7 +26,7 @@ ExactSize exact_size(std::span<const Share> shares, std::int64_t budget) noexcep
   ExactSize size;
   size.values = std::min(room(shares, beyond) + items, beyond);
   size.cells = product(items, units);
-  size.steps = product(size.cells, std::min(widest + 1, beyond));
+  size.steps = product(size.cells, std::min(widest, beyond) + 1);
   return size;
 }
 

@@ -58,4 +58,8 @@ TEST_CASE("the size of a problem is what it takes, and saturates") {
   CHECK(small.cells == 15);   // 3 items, 0..4 units above the lows
   CHECK(small.steps == 60);
   CHECK(exact_size(boxes(3, 0, INT64_MAX / 4), INT64_MAX / 2).cells == beyond);
+  const ExactSize wide = exact_size(boxes(1, 0, INT64_MAX), 2);  // no count of anything wraps around
+  CHECK(wide.cells == 3);
+  CHECK(wide.steps == beyond);
+  CHECK(wide.values == beyond);
 }

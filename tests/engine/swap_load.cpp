@@ -1,5 +1,6 @@
 // Swaps while eight threads ask for decisions, and what the threads lose by sharing one engine.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -177,7 +178,11 @@ int load(const std::vector<std::string>& words) {
   std::int64_t swaps = 0;
   double time = 0;
   std::array order = every_beside;
+  const auto begin = Clock::now();
   for (int round = 0; round < rounds; ++round) {  // in turns, each order as often, so that a busy machine slows all
+    if (round > 0 && ::isatty(STDERR_FILENO) != 0) {
+      fmt::print(stderr, "\rround {} of {}, {:.0f} s left ", round + 1, rounds, seconds_since(begin) / round * (rounds - round));
+    }
     for (const Beside beside : order) {
       const Measured measured = under_load(cached, beside, rate, wanted, threads);
       events[place_of(beside)].push_back(measured.events_a_second());
@@ -188,6 +193,7 @@ int load(const std::vector<std::string>& words) {
     }
     std::next_permutation(order.begin(), order.end());
   }
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{:40}\r", "");
   const double done = static_cast<double>(swaps) / time;
   Json json{{"bench", "swap"}, {"threads", threads}, {"rounds", rounds}, {"asked_a_second", rate}, {"done_a_second", done}, {"survived", swaps}};
   fmt::print("swaps: {:.0f} a second asked, {:.0f} done, {} survived\n", rate, done, swaps);

@@ -2,8 +2,8 @@
 // thousand times a second, and the time from a request to the active policy. One JSON object on the last line of each.
 //
 //   swap_soak memory [--swaps 5000] [--rate 20]   exit 1 where memory grows; --journal: of a run with a folder
-//   swap_soak load [--rounds 11] [--rate 1000]    exit 1 below 0.95 of the events, above 1.5 times the p99.9 of one, or
-//                                                 where fewer than 0.95 of the swaps are made
+//   swap_soak load [--rounds 30] [--rate 1000]    exit 1 below 0.95 of the events without swaps, above 1.5 times the p99.9
+//                                                 of one, or where fewer than 0.95 of the swaps are made
 //   swap_soak latency [--swaps 50]                exit 1 above 50 ms
 //   swap_soak sharing [--threads 2]               one engine of several threads against one each
 #include <unistd.h>
