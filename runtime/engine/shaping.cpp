@@ -70,6 +70,7 @@ void LiveEngine::note_losses() {
 namespace {
 
 Error malformed(const std::string& what) { return Error{"shape: " + what, "this is a fault of the host"}; }
+Error too_late() { return Error{"shape: no iteration is under way.", "ask between `batch_closed` and end_iteration()"}; }
 
 // By sample, from the rows of the rollouts that are trained on; zeros for the others.
 std::vector<double> rows_by_sample(const MicroBatch& batch, std::size_t samples) {
@@ -94,13 +95,13 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
+  if (!in_iteration_) return too_late();
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   LiveGroup* group = groups_.find(batch.rollouts.front().group);
   if (group == nullptr) group = stored_.find(batch.rollouts.front().group);  // it is replayed
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
-  if (!handlers.empty()) audit_.shape_group(batch);
   std::vector<double> by_sample(group->log.rollouts.size(), or_nan(std::nullopt));
   std::vector<std::size_t> places;
   std::vector<std::optional<double>> rewards;
@@ -112,6 +113,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
     rewards.push_back(group->log.rollouts[sample].reward);
   }
   if (batch.embeddings.size() % batch.rollouts.size() != 0) return malformed("one embedding a rollout is needed");
+  if (!handlers.empty()) audit_.shape_group(batch);  // what is refused is no event of the run
   if (!batch.embeddings.empty()) group->embeddings = rows_by_sample(batch, by_sample.size());
   for (const int handler : handlers) {
     for (std::size_t i = 0; i < places.size(); ++i) by_sample[places[i]] = shaped.advantages[i];
@@ -134,10 +136,10 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
   if (handlers.empty() || batch.rollouts.empty()) return shaped;
+  if (!in_iteration_) return too_late();
   const std::size_t count = batch.rollouts.size();
   if (batch.advantages.size() != count) return malformed("one advantage a rollout is needed");
   if (!batch.gram.empty() && batch.gram.size() != count * count) return malformed("the Gram matrix is square, a row a rollout");
-  audit_.shape(batch);
   MicroFacts micro;
   BatchFacts prompts;
   std::vector<int> groups;
@@ -157,6 +159,7 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
     micro.members.push_back(member);
     rewards.push_back(group->log.rollouts[static_cast<std::size_t>(ref.sample)].reward);
   }
+  audit_.shape(batch);
   micro.gram = &batch.gram;
   std::vector<std::size_t> places(batch.rollouts.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
