@@ -229,6 +229,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   std::optional<FaultPlace> fault;
   if (decision.fault) fault = FaultPlace{decision.fault->kind, decision.fault->where};
   put_answer(text, handler, verdict, judge.answer(), fault);
+  if (!verdict.names.empty()) text.member("names", verdict.names);  // the frame has their positions alone
   text.member("sizes", question.sizes());
   text.key("reads");
   put_reads(text, handler, question);

@@ -275,6 +275,7 @@ void LiveEngine::keep_fields(LiveGroup& group, const Verdict& verdict) {
   if (group.dropped || (verdict.group == lang::GroupField::Default && !stops)) return;
   group.reason = verdict.reason;
   group.where = verdict.where;
+  group.said_train = verdict.group == lang::GroupField::Train;
   if (verdict.group == lang::GroupField::Drop) group.dropped = group.ended_by_verdict = true;
   if (verdict.group == lang::GroupField::Defer) {
     group.to_defer = true;

@@ -75,12 +75,15 @@ std::string RecordedPolicy::reason(const Answered& answered) const {
   const Json* const found = rule(answered);
   if (found == nullptr) return "";
   const Json holes = answered.record.value("holes", Json::array());
+  const Json names = answered.record.value("names", Json::array());
   std::string text;
   for (const Json& part : found->at("because")) {
     if (part.is_string()) {
       text += part.get<std::string>();
-    } else if (part.get<std::size_t>() < holes.size()) {
-      text += show_value(holes[part.get<std::size_t>()]);
+    } else if (const auto hole = part.get<std::size_t>(); hole < names.size() && names[hole].is_string()) {
+      text += names[hole].get<std::string>();
+    } else if (hole < holes.size()) {
+      text += show_value(holes[hole]);
     }
   }
   return text;

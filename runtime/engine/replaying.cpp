@@ -48,11 +48,13 @@ void sort_by_group(Json& same) {
   }
 }
 
-// Without checksums, and of a swap without what tells of the moment and of the way in which it was asked for, and without
-// words for people; what it changed is in the record of its version.
+// Without checksums, without the names of prompts (an older program did not write them), and of a swap without what tells of
+// the moment and of the way in which it was asked for, and without words for people; what it changed is in the record of its
+// version.
 Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
+  record.erase("names");
   if (record.at("k") == "swap") {
     for (const char* const name : {"ticket", "by", "set", "reason", "seconds"}) record.erase(name);
   }
