@@ -167,6 +167,7 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
   if (impl_->journal && from && has_an_end(impl_->folder)) {
     if (auto held = check_mark(impl_->folder, *from, "the saved state"); !held) return held;
     beyond = ended_beyond(impl_->folder, *from);
+    std::erase_if(beyond, [&](int ended) { return ended < iteration; });  // where the run went back and comes from another end
   }
   JsonText text = record("resume", iteration);
   if (impl_->journal && from) text.member("from", from->sum);
@@ -177,6 +178,7 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
   if (impl_->journal) mark_ = from;
   if (!state.empty() && keeps_events()) text.member("state", state);
   impl_->events.clear();
+  impl_->same.clear();
   impl_->write(text);
   return {};
 }
