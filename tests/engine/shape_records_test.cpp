@@ -145,3 +145,25 @@ on shape of micro_batch b { set advantages = b.advantages * 3 }
   CHECK(replayed.iterations == 2);
   CHECK(replayed.events == 4 + 2 + 4);  // a turn and an end of each of two rollouts, twice; two questions
 }
+
+// The gradients of salt-1, as in the tests of that file.
+TEST_CASE("SALT of the standard library is asked again and plays again") {
+  const Folder folder;
+  Settings made = settings(1, 4);
+  made.run_folder = folder.path();
+  {
+    auto engine = engine_of(bench::read_file(ALLOT_SOURCE_DIR "/stdlib/salt.allot"), made);
+    Driver driver(*engine, mixed);
+    driver.generate(0, prompts(1));
+    const double one = 0.8660254037844386;
+    REQUIRE(engine->shape({{{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+                           {one, one, -one, -one},
+                           {5, 4, -0.75, 1.5, 4, 3.5, 0, 1, -0.75, 0, 1.3125, -0.625, 1.5, 1, -0.625, 3.25}}));
+    REQUIRE(engine->end_iteration());
+  }
+  const AuditResult audited = bench::audit(folder.path());
+  if (audited.first) FAIL(audited.first->member << ": " << audited.first->recorded << " / " << audited.first->again);
+  CHECK(audited.good());
+  CHECK(audited.audited == 1);
+  CHECK(replay(folder).differing == 0);
+}
