@@ -64,6 +64,9 @@ struct Swaps {
   double share = 0;                  // of the canary
   bool by_iteration = false;         // the canary takes whole batches
   std::vector<Replaced> before;      // the latest last
+  // By content hash, of all versions that there were: a state that is restored may need any of them. Empty where the run
+  // folder keeps their texts.
+  std::map<std::string, std::shared_ptr<const Origin>> origins;
   int next_number = 1;
   bool since_barrier = false;        // one was made that no barrier has written yet
   int saved = 0;                     // the latest change (SwapReport) in the latest snapshot
