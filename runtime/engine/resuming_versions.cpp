@@ -26,12 +26,19 @@ SavedVersions LiveEngine::saved_versions() const {
 }
 
 void LiveEngine::keep_origin(const Version& version) {
-  if (settings_.run_folder.empty() && version.policy->origin()) swaps_.origins.insert_or_assign(version.hash(), version.policy->origin());
+  const auto& origin = version.policy->origin();
+  std::vector<Swaps::Known>& known = swaps_.known;
+  const auto same = [&](const Swaps::Known& each) { return each.hash == version.hash(); };
+  if (!settings_.run_folder.empty() || !origin || std::any_of(known.begin(), known.end(), same)) return;
+  known.push_back({version.hash(), origin});
+  if (known.size() > Swaps::most_replaced) known.erase(known.begin() + 1);
 }
 
 Result<PolicyText> LiveEngine::text_of(const std::string& hash) const {
   if (!settings_.run_folder.empty()) return kept_text(settings_.run_folder, hash);
-  if (const auto found = swaps_.origins.find(hash); found != swaps_.origins.end()) return found->second->text;
+  for (const Swaps::Known& each : swaps_.known) {
+    if (each.hash == hash) return each.origin->text;
+  }
   return Error{fmt::format("The text of the policy {} is not known: an engine without a run folder knows only those it had itself.",
                            hash.substr(0, 12)),
                "restore it in an engine that is made from that policy, or give the run a folder"};
