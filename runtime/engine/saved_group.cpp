@@ -37,9 +37,9 @@ void put_rollout(JsonText& text, const RolloutLog& rollout) {
       .member("invalid", rollout.invalid);
   put_number(text.key("logprob"), rollout.logprob);
   put_number(text.key("entropy"), rollout.entropy);
-  text.member("reward", rollout.reward)
-      .member("raw_reward", rollout.raw_reward)
-      .member("nonfinite", rollout.nonfinite)
+  put_number(text.key("reward"), rollout.reward);
+  put_number(text.key("raw_reward"), rollout.raw_reward);
+  text.member("nonfinite", rollout.nonfinite)
       .member("hit", rollout.hit)
       .member("cause", rollout.cause)
       .member("answer", rollout.answer);
@@ -64,8 +64,8 @@ RolloutLog read_rollout(const Json& json) {
   rollout.invalid = json.at("invalid").get<std::int64_t>();
   rollout.logprob = read_real(json.at("logprob"));
   rollout.entropy = read_real(json.at("entropy"));
-  rollout.reward = read_optional<double>(json.at("reward"));
-  rollout.raw_reward = read_optional<double>(json.at("raw_reward"));
+  rollout.reward = read_number(json.at("reward"));
+  rollout.raw_reward = read_number(json.at("raw_reward"));
   rollout.nonfinite = json.at("nonfinite").get<bool>();
   rollout.hit = read_optional<bool>(json.at("hit"));
   rollout.cause = json.at("cause").get<std::string>();

@@ -68,11 +68,9 @@ Account read_account(const Json& json) {
 }
 
 void put(JsonText& text, const RunTallies& run) {
-  text.begin_object()
-      .member("scored", run.scored)
-      .member("hits", run.hits)
-      .member("most_reward", run.most_reward)
-      .member("warned_without_hits", run.warned_without_hits)
+  text.begin_object().member("scored", run.scored).member("hits", run.hits);
+  put_number(text.key("most_reward"), run.most_reward);
+  text.member("warned_without_hits", run.warned_without_hits)
       .member("asked", run.asked)
       .member("first_iteration_over", run.first_iteration_over)
       .member("skipped_updates", run.skipped_updates)
@@ -83,7 +81,7 @@ RunTallies read_run(const Json& json) {
   RunTallies run;
   run.scored = json.at("scored").get<std::int64_t>();
   run.hits = json.at("hits").get<std::int64_t>();
-  if (!json.at("most_reward").is_null()) run.most_reward = json.at("most_reward").get<double>();
+  run.most_reward = read_number(json.at("most_reward"));
   run.warned_without_hits = json.at("warned_without_hits").get<bool>();
   run.asked = json.at("asked").get<bool>();
   run.first_iteration_over = json.at("first_iteration_over").get<bool>();
