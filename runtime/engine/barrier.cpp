@@ -22,6 +22,10 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
                  "call end_iteration first"};
   }
+  if (unrestored_) {
+    return Error{fmt::format("The run folder {} holds the state of a run, and this engine was not given any.", settings_.run_folder.string()),
+                 "restore() that state or an earlier one of the run first; to begin anew, name another folder"};
+  }
   if (iteration <= iteration_) {
     return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
                  fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
@@ -218,6 +222,7 @@ Result<IterationReport> LiveEngine::end_iteration() {
   keep_states();
   add_messages(report);
   report.metrics = metrics(report);
+  trust_.renew();
   release_left();
   in_iteration_ = false;
   unused_ = unused_of_offered();

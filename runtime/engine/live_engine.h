@@ -260,8 +260,11 @@ class LiveEngine final : public Engine {
   std::vector<std::shared_ptr<Version>> take_gone();
   void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
   void keep_states();
+  void keep_origin(const Version& version);
+  Result<PolicyText> text_of(const std::string& hash) const;
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
+  void go_on_waiting(int next_iteration);
   Result<void> restore_versions(const SnapshotHead& read, std::string_view text);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
@@ -306,6 +309,7 @@ class LiveEngine final : public Engine {
   int places_a_batch_ = 0;        // prompts opened for a batch that is wholly missing
   int next_group_ = 0;
   int iteration_ = -1;
+  bool unrestored_ = false;  // the run folder holds a state that this engine was not given
   bool in_iteration_ = false;
   bool closed_told_ = false;
   std::optional<Error> fatal_;

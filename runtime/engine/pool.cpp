@@ -19,7 +19,8 @@ std::optional<double> PromptHistory::deviation() const {
 void PromptHistory::add(double reward) {
   ++scored;
   const double before = reward - reward_mean;
-  reward_mean += before / static_cast<double>(scored);
+  const auto n = static_cast<double>(scored);
+  reward_mean += std::isfinite(before) ? before / n : reward / n - reward_mean / n;  // else beyond a double
   reward_squares += before * (reward - reward_mean);
 }
 

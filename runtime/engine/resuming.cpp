@@ -90,7 +90,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   next_group_ = read.next_group;
   groups_.clear();
   stored_.clear();
-  in_iteration_ = false;
+  in_iteration_ = unrestored_ = false;
   token_loss_.reset();
   const std::size_t waiting = read.waiting.size();
   deferred_ = static_cast<int>(waiting);

@@ -190,7 +190,7 @@ void bind_engine(nb::module_& module) {
                      "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
                      "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"
                      "turn_limit: turns of a rollout at most. tokens_per_turn: reserved from a budget before a turn.\n"
-                     "run_folder: where journal and state go; \"\" keeps nothing on disk.\n"
+                     "run_folder: where journal and state go; \"\" keeps nothing on disk. One that holds a run goes on after restore().\n"
                      "shadow: decide and log, change nothing. holdout: share of stops that are not carried out, 0..1.\n"
                      "pause_below: back to shadow where a smaller share of those stops was right.\n"
                      "stop_on_fault: a fault in the policy ends the run; else the point's default is taken.\n"
