@@ -88,6 +88,7 @@ void LiveEngine::update_state() {
   pool_.next_barrier();
   if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
     BatchFacts batch;
+    for (const auto& [number, group] : groups_) group->kept.cover(version_->plan, group->log);
     for (const LiveGroup* group : in_order()) {
       if (!group->closed) continue;
       GroupFacts facts = group->facts(current_turn(group->log));
@@ -208,12 +209,13 @@ Result<IterationReport> LiveEngine::end_iteration() {
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
+  note_replayed(report);
   if (auto error = never_asked()) return *error;
   if (judge_) {
     update_state();
     store_.renew();
     pool_.renew();
-    keep_for_replay();
+    keep_for_replay(report);
   }
   keep_states();
   add_messages(report);

@@ -213,8 +213,9 @@ class LiveEngine final : public Engine {
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
-  void keep_for_replay();
-  const LiveGroup* stored_or_live(int group) const;
+  void note_replayed(const IterationReport& report);
+  void keep_for_replay(const IterationReport& report);
+  LiveGroup* stored_or_live(int group) const;
   void apply_turns(Shaped& shaped, const Verdict& verdict, const GroupLog& log, const std::vector<std::size_t>& samples) const;
   void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
              const std::vector<std::optional<double>>& rewards) const;
