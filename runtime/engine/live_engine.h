@@ -205,6 +205,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> never_asked();
   void warn_without_hits();
   void warn_shaped_gate();
+  void warn_without_epochs(std::int64_t until);
+  void warn_nothing_to_draw(const std::vector<std::string>& prompts);
   void add_messages(IterationReport& report);
   void add_budget_ends();
   HeadText make_head() const;
