@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/auditing.h"
+#include "runtime/engine/replaying.h"
 #include "tests/engine/swapping.h"
 
 using namespace allot;
@@ -94,6 +96,19 @@ on shape of group g {
   REQUIRE(resumed->restore(engine->save_state()));
   for (LiveEngine* const each : {engine.get(), resumed.get()}) CHECK(shaped(*each, 2) == std::vector<double>{-3.0, 3.0});
   CHECK(engine->save_state() == resumed->save_state());
+
+  const Folder folder;
+  Settings made = settings(1, 2);
+  made.run_folder = folder.path;
+  auto kept = engine_of(text, made);
+  for (int iteration = 0; iteration < 3; ++iteration) CHECK(shaped(*kept, iteration)[1] == 1.0 + iteration);
+  kept.reset();
+  const auto audited = audit_run(folder.path);
+  REQUIRE(audited);
+  CHECK(audited->good());
+  const auto replayed = replay_run(folder.path);
+  REQUIRE(replayed);
+  CHECK((replayed->iterations == 3 && replayed->differing == 0));
 }
 
 // All actions of groups 0 and 2 differ, those of group 1 are the same: distances 1, 0, 1. By age it would be group 2.
