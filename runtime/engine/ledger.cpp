@@ -38,7 +38,8 @@ void Ledger::begin_iteration() {
   begun_ = true;
 }
 
-void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun, std::int64_t overruns) {
+void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun,
+                     std::int64_t overruns) {
   resting_.clear();
   // The iteration that ended gave it nothing, so it left nothing.
   for (Account& account : accounts_) {

@@ -29,14 +29,14 @@ Course by_actions(const std::string& prompt, int sample) {
 const std::string distance = "mean_pairwise(normalized_edit_distance, prefixes(g.actions, {}, padded))";
 
 std::string replaying(const std::string& by, const std::string& more = "") {
-  return "policy p\non finish of group g { when g.flat then drop otherwise train }\non replay of batch b { replay up to b.empty by " + by +
-         ", max_age 4 iterations }\n" + more;
+  return "policy p\non finish of group g { when g.flat then drop otherwise train }\n"
+         "on replay of batch b { replay up to b.empty by " + by + ", max_age 4 iterations }\n" + more;
 }
 
 }  // namespace
 
-// In iterations 0 and 2 a slot stays open when the rounds are used up, so nothing is trained on; groups 0 and 5 are kept by
-// nobody. In 1 and 3 a dropped group leaves a slot empty; the one group that was trained on before 3 is 3.
+// In iterations 0 and 2 a slot stays open when the rounds are used up, so nothing is trained on; groups 0 and 5 are kept
+// by nobody. In 1 and 3 a dropped group leaves a slot empty; the one group that was trained on before 3 is 3.
 TEST_CASE("only what was trained on is replayed, and what is not trained on once more is not said to be") {
   for (const std::string fallback : {"skip_update", "abort"}) {
     const Folder folder;
@@ -53,7 +53,8 @@ on replay of batch b { replay up to b.empty by g.age, max_age 4 iterations }
     Driver driver(*engine, by_letter);
     std::vector<std::vector<int>> trained, replayed;
     std::vector<double> counted;
-    const std::vector<std::vector<std::string>> offers{{"m0", "h0", "h1", "h2"}, {"m1", "n0"}, {"m2", "h0", "h1", "h2"}, {"m3", "n1"}};
+    const std::vector<std::vector<std::string>> offers{
+        {"m0", "h0", "h1", "h2"}, {"m1", "n0"}, {"m2", "h0", "h1", "h2"}, {"m3", "n1"}};
     int iteration = 0;
     for (const std::vector<std::string>& offered : offers) {
       const IterationReport report = driver.run(iteration++, offered);
@@ -94,7 +95,8 @@ on shape of group g {
   CHECK(shaped(*engine, 1) == std::vector<double>{-2.0, 2.0});
   auto resumed = engine_of(text, settings(1, 2));
   REQUIRE(resumed->restore(engine->save_state()));
-  for (LiveEngine* const each : {engine.get(), resumed.get()}) CHECK(shaped(*each, 2) == std::vector<double>{-3.0, 3.0});
+  CHECK(shaped(*engine, 2) == std::vector<double>{-3.0, 3.0});
+  CHECK(shaped(*resumed, 2) == std::vector<double>{-3.0, 3.0});
   CHECK(engine->save_state() == resumed->save_state());
 
   const Folder folder;
@@ -112,8 +114,9 @@ on shape of group g {
 }
 
 // All actions of groups 0 and 2 differ, those of group 1 are the same: distances 1, 0, 1. By age it would be group 2.
-TEST_CASE("statistics that a new version asks for at `replay` are made from the logs of the buffer, as after a resume") {
-  const std::string plain = replaying("g.age"), by_distance = replaying("(" + fmt::format(fmt::runtime(distance), 2) + " ?? 9.0)");
+TEST_CASE("statistics that a new version asks for at `replay` are made from the logs of the buffer, as in a resume") {
+  const std::string plain = replaying("g.age");
+  const std::string by_distance = replaying("(" + fmt::format(fmt::runtime(distance), 2) + " ?? 9.0)");
   for (const bool cut : {false, true}) {
     const Folder folder;
     Settings made = settings(2, 2);

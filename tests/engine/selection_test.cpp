@@ -252,7 +252,8 @@ TEST_CASE("a prompt without a name can have no value of an input, and that is sa
 
 // Without a pool no epoch ends, so a prompt that is away until the next one never comes back.
 TEST_CASE("evictions until an epoch are warned of once where none will end, and so is each iteration that may draw nothing") {
-  const std::string warning = "prompts are evicted until an epoch, but no epoch ever ends", none = "no prompt may be drawn: all 2 are evicted";
+  const std::string warning = "prompts are evicted until an epoch, but no epoch ever ends";
+  const std::string none = "no prompt may be drawn: all 2 are evicted";
   const auto course = [](const std::string&, int) { return steady(1, 1.0); };
   for (const bool pooled : {false, true}) {
     auto engine = engine_of("policy evicting\non finish of group g { drop, evict until epoch + 1 }\n", settings(2, 2));
@@ -266,7 +267,8 @@ TEST_CASE("evictions until an epoch are warned of once where none will end, and 
     CHECK(warned == std::vector<bool>{!pooled, false, false});
     CHECK(empty == std::vector<bool>{false, !pooled, !pooled});
   }
-  auto good = engine_of("policy evicting\non finish of group g { drop, evict for good }\non epoch of pool p { readmit where q.evicted }\n", settings(2, 2));
+  auto good = engine_of("policy evicting\non finish of group g { drop, evict for good }\n"
+                        "on epoch of pool p { readmit where q.evicted }\n", settings(2, 2));
   CHECK(Driver(*good, course).run(0, prompts(2)).message.find(warning) == std::string::npos);
 }
 
