@@ -1,5 +1,6 @@
 // An iteration begins and ends. At its end, and only there, what the policy remembers is written.
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -29,6 +30,9 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (iteration <= iteration_) {
     return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
                  fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
+  }
+  if (iteration == std::numeric_limits<int>::max()) {
+    return Error{fmt::format("Iteration {} cannot begin: no number comes after it.", iteration), "number iterations from 0"};
   }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
@@ -62,6 +66,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   known_ = static_cast<std::int64_t>(pool_.prompts().size());
   audit_.begin(iteration, prompts.size());
   Selection chosen = select(prompts);
+  if (chosen.order.empty()) warn_nothing_to_draw(prompts);
   places_a_batch_ = chosen.count;
   rounds_together_ = demands_.defers || chosen.count > settings_.slots || !groups_.empty();
   const int places = rounds_together_ ? std::max(chosen.count, settings_.slots) : chosen.count;
@@ -92,6 +97,7 @@ void LiveEngine::update_state() {
   pool_.next_barrier();
   if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
     BatchFacts batch;
+    for (const auto& [number, group] : groups_) group->kept.cover(version_->plan, group->log);
     for (const LiveGroup* group : in_order()) {
       if (!group->closed) continue;
       GroupFacts facts = group->facts(current_turn(group->log));
@@ -156,7 +162,10 @@ void LiveEngine::learn_history() {
     }
     switch (group->prompt_field) {
       case lang::PromptField::Default: continue;
-      case lang::PromptField::Evict: pool_.evict(prompt, group->until); break;
+      case lang::PromptField::Evict:
+        pool_.evict(prompt, group->until);
+        warn_without_epochs(group->until);
+        break;
       case lang::PromptField::EvictForGood: pool_.evict(prompt, PromptHistory::for_good); break;
       case lang::PromptField::Readmit: pool_.readmit(prompt); break;
     }
@@ -212,12 +221,13 @@ Result<IterationReport> LiveEngine::end_iteration() {
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
+  note_replayed(report);
   if (auto error = never_asked()) return *error;
   if (judge_) {
     update_state();
     store_.renew();
     pool_.renew();
-    keep_for_replay();
+    keep_for_replay(report);
   }
   keep_states();
   add_messages(report);
@@ -319,6 +329,20 @@ void LiveEngine::warn_without_hits() {
   run_.warned_without_hits = true;
   messages_.push_back(fmt::format("warning: no reward in this run has met the hit condition (n = {}, max {}).",
                                   run_.scored, *run_.most_reward));
+}
+
+void LiveEngine::warn_without_epochs(std::int64_t until) {
+  if (pool_.given() || run_.told_no_epochs || until <= pool_.epoch()) return;
+  run_.told_no_epochs = true;
+  messages_.push_back("warning: prompts are evicted until an epoch, but no epoch ever ends here, since the engine was not told "
+                      "which prompts there are (set_pool): they stay away.");
+}
+
+// An empty iteration looks like one whose groups were all dropped.
+void LiveEngine::warn_nothing_to_draw(const std::vector<std::string>& prompts) {
+  const std::vector<std::string> known = prompts.empty() ? pool_.keys() : prompts;
+  if (known.empty() || deferred_ > 0 || !drawable(known).empty()) return;
+  messages_.push_back(fmt::format("warning: no prompt may be drawn: all {} are evicted.", known.size()));
 }
 
 namespace {

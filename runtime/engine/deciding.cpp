@@ -205,7 +205,8 @@ bool LiveEngine::ask_batch_wave(Orders& orders) {
     ++tallies_.points_without_handler;
   } else {
     BatchFacts facts;
-    for (const LiveGroup* group : open) {
+    for (LiveGroup* const group : open) {
+      group->kept.cover(version_->plan, group->log);
       GroupFacts of_group = group->facts(current_turn(group->log));
       of_group.prompt = facts.place(group->log.prompt);
       of_group.category = facts.category_place(group->log.category);

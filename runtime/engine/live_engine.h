@@ -205,6 +205,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> never_asked();
   void warn_without_hits();
   void warn_shaped_gate();
+  void warn_without_epochs(std::int64_t until);
+  void warn_nothing_to_draw(const std::vector<std::string>& prompts);
   void add_messages(IterationReport& report);
   void add_budget_ends();
   HeadText make_head() const;
@@ -213,8 +215,9 @@ class LiveEngine final : public Engine {
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
-  void keep_for_replay();
-  const LiveGroup* stored_or_live(int group) const;
+  void note_replayed(const IterationReport& report);
+  void keep_for_replay(const IterationReport& report);
+  LiveGroup* stored_or_live(int group) const;
   void apply_turns(Shaped& shaped, const Verdict& verdict, const GroupLog& log, const std::vector<std::size_t>& samples) const;
   void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
              const std::vector<std::optional<double>>& rewards) const;

@@ -30,6 +30,12 @@ void Pool::assign(std::vector<PoolPrompt> prompts) {
   for (std::size_t i = 0; i < prompts_.size(); ++i) places_.emplace(prompts_[i].key, i);
 }
 
+std::vector<std::string> Pool::keys() const {
+  std::vector<std::string> keys;
+  for (const PoolPrompt& prompt : prompts_) keys.push_back(prompt.key);
+  return keys;
+}
+
 const PromptHistory& Pool::history(std::string_view prompt) const {
   static const PromptHistory unseen;
   const auto row = histories_.find(prompt);
@@ -42,7 +48,9 @@ const PoolPrompt* Pool::find(std::string_view prompt) const {
 }
 
 std::int64_t Pool::away_count() const {
-  return std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) { return away(history(prompt)); });
+  return std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) {
+    return (!given() || find(prompt) != nullptr) && away(history(prompt));
+  });
 }
 
 PromptHistory& Pool::change(const std::string& prompt) {

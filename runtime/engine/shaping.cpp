@@ -98,7 +98,11 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   if (!in_iteration_) return too_late();
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   LiveGroup* group = groups_.find(batch.rollouts.front().group);
-  if (group == nullptr) group = stored_.find(batch.rollouts.front().group);  // it is replayed
+  if (group == nullptr && (group = stored_.find(batch.rollouts.front().group)) != nullptr) {
+    // It is replayed: its own version went when it ended, and the batch's asks for it at `replay`, too.
+    group->version = version_;
+    group->kept.cover(version_->plan, group->log);
+  }
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
@@ -146,10 +150,11 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   std::vector<std::optional<double>> rewards;
   for (std::size_t i = 0; i < batch.rollouts.size(); ++i) {
     const RolloutRef& ref = batch.rollouts[i];
-    const LiveGroup* const group = stored_or_live(ref.group);
+    LiveGroup* const group = stored_or_live(ref.group);
     if (group == nullptr || ref.sample < 0 || static_cast<std::size_t>(ref.sample) >= group->log.rollouts.size()) {
       return malformed("a rollout that nobody knows");
     }
+    group->kept.cover(version_->plan, group->log);
     MicroFacts::Member member{group->facts(current_turn(group->log)), ref.sample, 0, batch.advantages[i]};
     member.group.prompt = prompts.place(group->log.prompt);
     member.group.category = prompts.category_place(group->log.category);
@@ -213,8 +218,8 @@ void LiveEngine::apply(Shaped& shaped, const Verdict& verdict, const std::vector
   }
 }
 
-const LiveGroup* LiveEngine::stored_or_live(int group) const {
-  const LiveGroup* const live = groups_.find(group);
+LiveGroup* LiveEngine::stored_or_live(int group) const {
+  LiveGroup* const live = groups_.find(group);
   return live != nullptr ? live : stored_.find(group);
 }
 
@@ -225,6 +230,7 @@ void LiveEngine::ask_replay() {
   BatchFacts facts;
   std::vector<const LiveGroup*> groups;
   for (const auto& [number, group] : stored_) {
+    group->kept.cover(version_->plan, group->log);
     GroupFacts of_group = group->facts(current_turn(group->log));
     of_group.prompt = facts.place(group->log.prompt);
     of_group.category = facts.category_place(group->log.category);
@@ -247,22 +253,28 @@ void LiveEngine::ask_replay() {
   });
   const std::int64_t most = std::clamp<std::int64_t>(verdict.amount(), 0, batch_.missing());
   if (static_cast<std::int64_t>(order.size()) > most) order.resize(static_cast<std::size_t>(most));
-  for (const std::size_t i : order) {
-    replayed_.push_back(groups[i]->log.group);
-    audit_.replayed(iteration_, groups[i]->log.group, iteration_ - groups[i]->log.iteration);
-  }
-  tallies_.replayed = static_cast<std::int64_t>(order.size());
+  for (const std::size_t i : order) replayed_.push_back(groups[i]->log.group);
 }
 
-// At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it.
-void LiveEngine::keep_for_replay() {
-  if (replay_age_ == 0) return;
+// At the barrier: what was chosen is not trained on where the update is skipped.
+void LiveEngine::note_replayed(const IterationReport& report) {
+  tallies_.replayed = static_cast<std::int64_t>(report.replayed.size());
+  for (const int number : report.replayed) {
+    audit_.replayed(iteration_, number, iteration_ - stored_.find(number)->log.iteration);
+  }
+}
+
+// At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it. What the host
+// gave for the shaping of one is its own as long as the iteration lasts.
+void LiveEngine::keep_for_replay(const IterationReport& report) {
   stored_.remove_if([&](const LiveGroup& group) { return iteration_ - group.log.iteration >= replay_age_; });
-  for (auto& [number, group] : groups_) {
-    if (!group->closed || group->fate != Fate::Trained) continue;
-    auto kept = std::make_unique<LiveGroup>(*group);
-    kept->version.reset();
-    stored_.add(number, std::move(kept));
+  for (const int number : replay_age_ > 0 ? report.trained : std::vector<int>()) {
+    stored_.add(number, std::make_unique<LiveGroup>(*groups_.find(number)));
+  }
+  for (const auto& [number, group] : stored_) {
+    group->version.reset();
+    group->advantages.clear();
+    group->embeddings.clear();
   }
 }
 

@@ -170,6 +170,7 @@ HeadText write(const SnapshotHead& head) {
   text.member("conservation",
               std::vector<std::int64_t>{c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
   text.member("ledger_begun", head.ledger_begun);
+  text.member("overruns", head.overruns);
   text.member("holdout", std::vector<std::int64_t>{head.holdout_observed, head.holdout_flat});
   text.member("paused", head.paused);
   text.key("run");
@@ -253,6 +254,7 @@ ReadSnapshot read_head(const Json& json, const StatisticsPlan& plan) {
   for (const Json& account : json.at("accounts")) snapshot.accounts.push_back(read_account(account));
   snapshot.conservation = read_conservation(json.at("conservation"));
   snapshot.ledger_begun = json.at("ledger_begun").get<bool>();
+  snapshot.overruns = json.value("overruns", std::int64_t{0});
   snapshot.holdout_observed = json.at("holdout").at(0).get<std::int64_t>();
   snapshot.holdout_flat = json.at("holdout").at(1).get<std::int64_t>();
   snapshot.paused = json.at("paused").get<bool>();

@@ -170,7 +170,7 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   }
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
-  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());
+  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun(), ledger_.overruns());
   ledger_ = std::move(ledger);
   return std::nullopt;
 }
