@@ -125,6 +125,39 @@ TEST_CASE("a killed server gives defaults in time; another one is told nothing o
   CHECK(report.metrics.at("turns") == 1);
 }
 
+// It knows of the restart or not, or has tried for so long that its next try is far away.
+TEST_CASE("a worker that was idle while the engine was restarted drives what the new one has started") {
+  const Folder folder;
+  auto first = std::make_unique<Worker>(remote::test::served(folder.path() / "engine.sock"));
+  const auto leader = client_of(folder.path()), worker = client_of(folder.path());
+  must(leader->begin_iteration(0, {"p0", "p1"}));
+  const auto play = [&](int from) {
+    for (int group = from; group < from + 2; ++group) {
+      for (int sample = 0; sample < 4; ++sample) must(worker->ended({group, sample}, scored(sample % 2)));
+    }
+  };
+  play(0);
+  must(leader->end_iteration());
+  const std::string checkpoint = leader->save_state();
+  first->kill();
+  const double looks = GENERATE(-1.0, 0.0, 1.6);  // tries at 0, 0.05, 0.15, 0.35, 0.75 and 1.55 s, then at 3.15 s
+  if (looks >= 0) must(worker->orders(looks));
+  const Worker second = remote::test::served(folder.path() / "engine.sock");
+  CHECK_FALSE(leader->begin_iteration(1, {"p2", "p3"}));  // the run was restarted
+  CHECK(leader->restore(checkpoint));
+  std::vector<RolloutRef> started;
+  for (const engine::Start& start : must(leader->begin_iteration(1, {"p2", "p3"})).start) {
+    for (int i = 0; i < start.count; ++i) started.push_back({start.group, start.first + i});
+  }
+  REQUIRE(started.size() == 8);
+  CHECK(started[0] == RolloutRef{2, 0});
+  CHECK(orders_nothing(must(worker->drive(started))));
+  CHECK(worker->counts().restarts == 1);
+  CHECK(worker->counts().defaults == 0);
+  play(2);
+  CHECK(must(leader->end_iteration()).metrics.at("rollouts/completed") == 8);
+}
+
 TEST_CASE("reports that do not fit into memory end their rollout, when the engine can be told") {
   const Folder folder;
   auto engine = engine_of("", settings(1, 3));
