@@ -1,6 +1,7 @@
 #include "runtime/engine/audit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -59,6 +60,7 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path folder = {};     // of the journal
   std::vector<std::string> untold = {};  // of this process and its disk
+  std::vector<int> ahead = {};           // iterations that had ended beyond the state from which the run goes on
   EventLog events = {};
   SameAnswers same = {};
   std::mutex mutex = {};
@@ -168,6 +170,7 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
     if (auto held = check_mark(impl_->folder, *from, "the saved state"); !held) return held;
     beyond = ended_beyond(impl_->folder, *from);
   }
+  impl_->ahead = beyond;
   JsonText text = record("resume", iteration);
   if (impl_->journal && from) text.member("from", from->sum);
   if (!beyond.empty()) {
@@ -181,10 +184,19 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
   return {};
 }
 
+std::vector<int> Audit::missing_between(int last, int next) const {
+  std::vector<int> missing;
+  if (!on()) return missing;
+  std::copy_if(impl_->ahead.begin(), impl_->ahead.end(), std::back_inserter(missing),
+               [&](int ended) { return last < ended && ended < next; });
+  return missing;
+}
+
 std::vector<std::string> Audit::take_untold() { return on() ? std::exchange(impl_->untold, {}) : std::vector<std::string>(); }
 
 void Audit::begin(int iteration, std::size_t prompts) {
   if (!on()) return;
+  impl_->ahead.clear();
   JsonText text = record("begin", iteration);
   text.member("prompts", prompts);
   impl_->write(text);

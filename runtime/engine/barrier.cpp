@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/engine/background.h"
 #include "runtime/engine/live_engine.h"
@@ -20,7 +21,8 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (fatal_) return *fatal_;
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
-                 "call end_iteration first"};
+                 "call end_iteration first; a trainer that was restarted in the middle of it restores its checkpoint's state and "
+                 "begins it again"};
   }
   if (iteration <= iteration_) {
     return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
@@ -28,6 +30,11 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
+  }
+  if (const std::vector<int> missing = audit_.missing_between(iteration_, iteration); !missing.empty()) {
+    return Error{fmt::format("Iteration {} cannot begin: the run goes on from the state of iteration {}, and {} {} had ended after that.",
+                             iteration, iteration_, missing.size() == 1 ? "iteration" : "iterations", fmt::join(missing, ", ")),
+                 fmt::format("restore() the state of your checkpoint, which knows of them, or begin iteration {} again", missing.front())};
   }
   gather();
   last_event_ = now();

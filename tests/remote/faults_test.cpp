@@ -307,6 +307,17 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
     for (int tries = 0; tries < 3 || (!client.reached() && tries < 500); ++tries) (void)client.orders(0.01);
     REQUIRE(client.reached());
   };
+  // The last one may have been carried out without an answer; and where the state is a barrier behind the journal, the
+  // one that is missing runs again.
+  const auto begin = [&](Client& client) {
+    auto begun = client.begin_iteration(iteration, {"p0", "p1"});
+    for (const int other : {iteration + 1, iteration - 1}) {
+      if (begun) break;
+      begun = client.begin_iteration(other, {"p0", "p1"});
+      if (begun) iteration = other;
+    }
+    return begun;
+  };
   while (killed < 15) {
     Worker server = remote::test::served(path);
     meet(*leader);
@@ -323,7 +334,7 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
         worst = std::max(worst, seconds_since(began));
         continue;
       }
-      const auto begun = leader->begin_iteration(iteration, {"p0", "p1"});
+      const auto begun = begin(*leader);
       if (!begun) break;
       std::vector<RolloutRef> rollouts;
       for (const engine::Start& start : begun->start) {
@@ -342,19 +353,19 @@ TEST_CASE("fifteen servers are killed at random moments; clients never wait long
     killer.join();
     server.kill();
     ++killed;
-    // Of what was acknowledged nothing is lost: the next one goes on from there, or from one further, whose answer
-    // died.
+    // Of what was acknowledged nothing but the last is to be done again, and that is told. After two more the first of
+    // them is on disk.
     const Worker next = remote::test::served(path);
     meet(*leader);
     meet(*worker);
     const auto fresh = client_of(folder.path(), 2);
-    auto begun = fresh->begin_iteration(iteration, {"p0", "p1"});
-    if (!begun) begun = fresh->begin_iteration(++iteration, {"p0", "p1"});
-    for (const engine::Start& start : must(begun).start) {
-      for (int i = 0; i < start.count; ++i) must(fresh->ended({start.group, start.first + i}, scored(i % 2)));
+    for (int more = 0; more < 2; ++more) {
+      for (const engine::Start& start : must(begin(*fresh)).start) {
+        for (int i = 0; i < start.count; ++i) must(fresh->ended({start.group, start.first + i}, scored(i % 2)));
+      }
+      must(fresh->end_iteration());
+      ++iteration;
     }
-    must(fresh->end_iteration());
-    ++iteration;
   }
   CHECK(worst < 0.9);
   CHECK(worker->counts().restarts == 29);  // thirty engines, each another than the one before

@@ -85,7 +85,8 @@ TEST_CASE("an answer of another form is an error with the orders that came with 
     REQUIRE(answer.error);
     CHECK(answer.error->what.find("has a form that this program does not know") != std::string::npos);
   }
-  for (const char* const text : {"", "7", "{}", R"({"m":4})", R"({"m":-4,"orders":{}})", R"({"m":4,"orders":{"stop":7}})"})
+  for (const char* const text :
+       {"", "7", "{}", R"({"m":4})", R"({"m":-4,"orders":{}})", R"({"m":4,"orders":{"stop":7}})"})
     CHECK_THROWS_AS(read_answer(text), std::exception);
 }
 
@@ -168,7 +169,8 @@ TEST_CASE("a call that is too long for the socket is an error at once, and costs
   Line line(folder.path() / "engine.sock", short_ones);
   const auto restore = [&](std::size_t bytes) {
     const std::string state(bytes, 's');
-    return line.ask(Ask::Restore, [&](engine::JsonText& text) { text.member("state", state); }, Line::Seconds(5), false);
+    const auto put = [&](engine::JsonText& text) { text.member("state", state); };
+    return line.ask(Ask::Restore, put, Line::Seconds(5), false);
   };
   const auto refused = restore(100);  // with its name it takes more
   REQUIRE((refused && refused->error));
