@@ -66,7 +66,7 @@ struct LoggedIteration {
 // What EventLog::put() wrote. Throws nlohmann's exceptions where `record` has another form.
 LoggedIteration read_events(const nlohmann::ordered_json& record);
 
-// JSON knows no NaN and no infinity: they are words, and none is null. What is no number throws std::exception.
+// JSON knows no NaN and no infinity: they are words. What is no number throws std::exception.
 void put_number(JsonText& text, std::optional<double> number);
 std::optional<double> read_number(const nlohmann::ordered_json& json);
 void put_numbers(JsonText& text, const std::vector<double>& numbers);
