@@ -60,7 +60,7 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path folder = {};     // of the journal
   std::vector<std::string> untold = {};  // of this process and its disk
-  std::vector<int> ahead = {};           // iterations that had ended beyond the state from which the run goes on
+  std::vector<int> ahead = {};           // iterations that had ended beyond the state from which the run goes on, or without one
   EventLog events = {};
   SameAnswers same = {};
   std::mutex mutex = {};
@@ -78,6 +78,16 @@ struct Audit::Impl {
   }
   void begin_run(const Settings& settings, const Policy* policy);
 };
+
+// Where no barrier had saved a state these are few.
+std::vector<int> ended_in(const std::filesystem::path& journal) {
+  std::vector<int> ended;
+  const auto add = [&](const Json& record) {
+    if (record.value("k", "") == "end") ended.push_back(record.value("it", 0));
+  };
+  (void)read_journal(journal, add);  // what is damaged is told by whoever reads it
+  return ended;
+}
 
 // What is needed to read the rest by itself.
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
@@ -108,6 +118,9 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{*std::move(journal), {}, folder});
   if (std::string refusal = sync_refusal(folder); !refusal.empty()) audit.impl_->untold.push_back(std::move(refusal));
+  if (std::error_code failure; !std::filesystem::exists(settings.run_folder / "state.json", failure)) {
+    audit.impl_->ahead = ended_in(folder);
+  }
   audit.impl_->begin_run(settings, policy);
   return audit;
 }

@@ -32,8 +32,9 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
   }
   if (const std::vector<int> missing = audit_.missing_between(iteration_, iteration); !missing.empty()) {
-    return Error{fmt::format("Iteration {} cannot begin: the run goes on from the state of iteration {}, and {} {} had ended after that.",
-                             iteration, iteration_, missing.size() == 1 ? "iteration" : "iterations", fmt::join(missing, ", ")),
+    const std::string from = iteration_ < 0 ? "begins anew" : fmt::format("goes on from the state of iteration {}", iteration_);
+    return Error{fmt::format("Iteration {} cannot begin: the run {}, and {} {} had ended after that.", iteration, from,
+                             missing.size() == 1 ? "iteration" : "iterations", fmt::join(missing, ", ")),
                  fmt::format("restore() the state of your checkpoint, which knows of them, or begin iteration {} again", missing.front())};
   }
   gather();
