@@ -409,7 +409,13 @@ void LiveEngine::add_messages(IterationReport& report) {
     report.message += (report.message.empty() ? "" : "\n") + message;
     audit_.note(iteration_, message);
   }
-  for (const std::string& untold : audit_.take_untold()) {
+  std::vector<std::string> notes = audit_.take_untold();
+  if (run_lock_.has_moved()) {
+    notes.push_back(fmt::format("the folder of the run is not at {} any more: its journal goes on in the old one, and its states are "
+                                "written elsewhere or not at all; end the run and resume it where its folder is",
+                                settings_.run_folder.string()));
+  }
+  for (const std::string& untold : notes) {
     report.message += fmt::format("{}note: {}", report.message.empty() ? "" : "\n", untold);
   }
 }
