@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/engine/background.h"
 #include "runtime/engine/live_engine.h"
@@ -21,7 +22,8 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (fatal_) return *fatal_;
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
-                 "call end_iteration first"};
+                 "call end_iteration first; a trainer that was restarted in the middle of it restores its checkpoint's state and "
+                 "begins it again"};
   }
   if (unrestored_) {
     return Error{fmt::format("The run folder {} holds the state of a run, and this engine was not given any.", settings_.run_folder.string()),
@@ -36,6 +38,12 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
+  }
+  if (const std::vector<int> missing = audit_.missing_between(iteration_, iteration); !missing.empty()) {
+    const std::string from = iteration_ < 0 ? "begins anew" : fmt::format("goes on from the state of iteration {}", iteration_);
+    return Error{fmt::format("Iteration {} cannot begin: the run {}, and {} {} had ended after that.", iteration, from,
+                             missing.size() == 1 ? "iteration" : "iterations", fmt::join(missing, ", ")),
+                 fmt::format("restore() the state of your checkpoint, which knows of them, or begin iteration {} again", missing.front())};
   }
   gather();
   last_event_ = now();
@@ -430,7 +438,13 @@ void LiveEngine::add_messages(IterationReport& report) {
     report.message += (report.message.empty() ? "" : "\n") + message;
     audit_.note(iteration_, message);
   }
-  for (const std::string& untold : audit_.take_untold()) {
+  std::vector<std::string> notes = audit_.take_untold();
+  if (run_lock_.has_moved()) {
+    notes.push_back(fmt::format("the folder of the run is not at {} any more: its journal goes on in the old one, and its states are "
+                                "written elsewhere or not at all; end the run and resume it where its folder is",
+                                settings_.run_folder.string()));
+  }
+  for (const std::string& untold : notes) {
     report.message += fmt::format("{}note: {}", report.message.empty() ? "" : "\n", untold);
   }
 }

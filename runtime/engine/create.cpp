@@ -27,6 +27,9 @@ std::optional<Error> check_settings(const Settings& settings) {
   if (!(settings.holdout >= 0 && settings.holdout <= 1)) {
     return Error{fmt::format("holdout is {}, but it is a share from 0 to 1.", settings.holdout), ""};
   }
+  if (settings.pause_below && !(*settings.pause_below >= 0 && *settings.pause_below <= 1)) {
+    return Error{fmt::format("pause_below is {}, but it is a share from 0 to 1.", *settings.pause_below), ""};
+  }
   return std::nullopt;
 }
 

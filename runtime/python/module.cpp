@@ -174,12 +174,13 @@ Turn make_turn(const std::string& action, const std::string& observation, bool v
 }
 
 Ending make_ending(const std::string& status, std::optional<double> reward, std::optional<double> raw_reward,
-                   const std::string& cause) {
+                   const std::string& cause, const std::string& answer) {
   Ending ending;
   ending.status = parse_status(status);
   ending.reward = reward;
   ending.raw_reward = raw_reward;
   ending.cause = cause;
+  ending.answer = answer;
   return ending;
 }
 
@@ -228,15 +229,16 @@ void bind_engine(nb::module_& module) {
            "the tokens that the model wrote, in nats.")
       .def("ended",
            [](Engine& engine, int group, int sample, const std::string& status, std::optional<double> reward,
-              std::optional<double> raw_reward, const std::string& cause) {
-             const Ending ending = make_ending(status, reward, raw_reward, cause);
+              std::optional<double> raw_reward, const std::string& cause, const std::string& answer) {
+             const Ending ending = make_ending(status, reward, raw_reward, cause, answer);
              const nb::gil_scoped_release release;
              return unwrap(engine.ended({group, sample}, ending));
            },
            "group"_a, "sample"_a, "status"_a = "completed", "reward"_a = nb::none(), "raw_reward"_a = nb::none(),
-           "cause"_a = "",
+           "cause"_a = "", "answer"_a = "",
            "A rollout ended by itself. A reward of None is unscored, never 0.\n\n"
-           "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.")
+           "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.\n"
+           "answer: its final answer in canonical form; equal ones of a group are one class of `g.classes`, \"\" is none.")
       .def("preview", &Engine::preview, Unlocked(), "What there is to train on, once batch_closed was ordered.")
       .def("end_iteration",
            [](Engine& engine) {

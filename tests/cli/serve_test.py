@@ -107,6 +107,27 @@ class Serve(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
 
+    def test_a_run_that_was_killed_before_a_state_was_saved_begins_anew(self):
+        words = [DYNAMIC, "--slots", "1", "--group-size", "2"]
+        process, _ = self.start(*words)
+        process.kill()
+        process.communicate()
+        unnamed = allot("serve", "--run", self.run_folder, "--resume")  # nothing says what its policy was
+        self.assertEqual((unnamed.code, "name POLICY" in unnamed.err), (2, True))
+        process, ready = self.start(*words, "--resume")
+        self.play(self.greet(ready), 0, 0)
+        process.kill()
+        self.assertIn("it begins anew", process.communicate()[1])
+        # As where the process was killed before the state of iteration 0 was on disk.
+        pathlib.Path(self.run_folder, "state.json").unlink(missing_ok=True)
+        _, ready = self.start(*words, "--resume")
+        client = self.greet(ready)
+        told = client.ask("begin", it=1, prompts=["p0"])["error"]
+        self.assertEqual(told, ["Iteration 1 cannot begin: the run begins anew, and iteration 0 had ended after that.",
+                                "restore() the state of your checkpoint, which knows of them, or begin iteration 0 again"])
+        self.play(client, 0, 0)
+        self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
+
     def test_what_is_wrong_is_told_before_it_listens(self):
         wrong = allot("serve", policy_file("policy p\non finish of group g { dorp }\n"), "--run", self.run_folder)
         self.assertEqual((wrong.code, "drop" in wrong.err), (2, True))

@@ -1,4 +1,6 @@
 // Shadow, holdout and pausing: how a policy is tried without being believed.
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -104,6 +106,20 @@ TEST_CASE("a policy that is wrong too often is paused, says so, and stays paused
   Driver second(*resumed, course_of);
   second.run(1, prompts(10));
   CHECK(second.stops.empty());
+}
+
+TEST_CASE("what a policy is paused below is a share from 0 to 1") {
+  Settings watched = settings(1, 2);
+  for (const double share : {std::nan(""), -0.1, 1.1, std::numeric_limits<double>::infinity()}) {
+    watched.pause_below = share;
+    const auto refused = Engine::create(watched);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().what.find("pause_below is ") == 0);
+  }
+  for (const double share : {0.0, 1.0}) {
+    watched.pause_below = share;
+    CHECK(Engine::create(watched));
+  }
 }
 
 TEST_CASE("nine held-out groups are too few to pause on, and a precise policy goes on") {
