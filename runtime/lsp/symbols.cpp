@@ -186,6 +186,13 @@ class Finder {
 
   std::string_view text(std::size_t i) const { return i < tokens_.size() ? tokens_[i].text : std::string_view(); }
 
+  // What follows in the same hole of a message, or outside of all: the next token may be one of the next hole.
+  std::string_view next_to(std::size_t i) const {
+    if (i + 1 >= tokens_.size()) return {};
+    const bool hole_ends = source_.text(Span{tokens_[i].span.end, tokens_[i + 1].span.begin}).find('}') != std::string_view::npos;
+    return hole_ends ? std::string_view() : tokens_[i + 1].text;
+  }
+
   // After `expect`: a decision (`wave 2 (a) is drop`, `turn(g) because "…"`) or the group of a fate (`a is dropped`);
   // everything else is a condition.
   bool is_decision_or_fate(std::size_t i) const {
@@ -247,7 +254,7 @@ class Finder {
     const Token& token = tokens_[i];
     if (token.kind != TokenKind::Symbol) return;
     if (token.text == "(" || token.text == "[" || token.text == "{") {
-      const bool call = token.text == "(" && i > 0 && tokens_[i - 1].kind == TokenKind::Word &&
+      const bool call = i > 0 && tokens_[i - 1].kind == TokenKind::Word && next_to(i - 1) == "(" &&
                         (i == 1 || tokens_[i - 2].text != ".");
       calls_.push_back(call ? tokens_[i - 1].text : std::string_view());
     } else if ((token.text == ")" || token.text == "]" || token.text == "}") && !calls_.empty()) {
@@ -276,8 +283,8 @@ class Finder {
   void use(std::size_t i) {
     if (!is_meant_as_name(i)) return;
     const Token& token = tokens_[i];
-    const bool called = text(i + 1) == "(";
-    const bool label = text(i + 1) == ":";
+    const bool called = next_to(i) == "(";
+    const bool label = next_to(i) == ":";
     const bool value = !label && is_value(i);
     Symbol* best = nullptr;
     const auto named = by_name_.find(token.text);
