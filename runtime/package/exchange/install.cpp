@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <vector>
 
@@ -87,6 +88,20 @@ Result<void> write_package(const fs::path& folder, const Package& package) {
   return {};
 }
 
+// What killed processes left behind. A younger one may be that of somebody who reads a bundle just now.
+void sweep(const fs::path& folder) {
+  constexpr std::chrono::hours oldest{1};
+  std::vector<fs::path> left;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    if (entry->path().filename().string().starts_with(WorkFolder::name_begins)) left.push_back(entry->path());
+  }
+  for (const fs::path& each : left) {
+    const auto written = fs::last_write_time(each, failure);
+    if (!failure && fs::file_time_type::clock::now() - written > oldest) fs::remove_all(each, failure);
+  }
+}
+
 }  // namespace
 
 Result<std::string> with_dependency(std::string_view project_text, const Dependency& dependency) {
@@ -134,6 +149,7 @@ Result<void> install(const fs::path& root, const Resolution& resolution, std::st
   for (const fs::path& folder : {root / ".allot", packages}) {
     if (fs::is_symlink(fs::symlink_status(folder, failure))) return Error{fmt::format("{} is a link", folder.string()), "make it a folder"};
   }
+  for (const fs::path& folder : {root / ".allot", packages}) sweep(folder);
   if (!resolution.packages.empty()) {
     fs::create_directories(packages, failure);
     if (failure) return Error{fmt::format("cannot make {}: {}", packages.string(), failure.message()), ""};
