@@ -18,6 +18,7 @@
 #include "runtime/engine/abilities.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/policy_edits.h"
+#include "runtime/engine/settings_record.h"
 #include "runtime/engine/swap_desk.h"
 #include "runtime/engine/swap_files.h"
 #include "runtime/remote/server.h"
@@ -63,14 +64,17 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
     return Error{fmt::format("{} holds a run already.", options.run),
                  "--resume goes on with it; or name another folder"};
   }
-  if (!state && options.resume)
-    return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
-  if (state) {
+  const bool begun = state || (options.resume && engine::last_start(settings.run_folder));
+  if (options.resume && !begun) return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
+  if (begun) {
     auto resumed = check_resumed(settings);
     if (!resumed) return resumed.error();
     settings = *std::move(resumed);
   }
   auto made = engine::Engine::create(settings);
+  if (made && begun && !state) {
+    fmt::print(stderr, "allot: the run ended before its first state was written: it begins anew, with its first iteration\n");
+  }
   if (!made || !state) return made;
   if (const auto restored = (*made)->restore_from(settings.run_folder); !restored) return restored.error();
   return made;

@@ -107,6 +107,27 @@ class Serve(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
 
+    def test_a_run_that_was_killed_before_its_first_state_begins_anew(self):
+        words = [DYNAMIC, "--slots", "1", "--group-size", "2"]
+        process, ready = self.start(*words)
+        client = Client(ready["socket"])
+        client.say(allot=2, client="by hand", seen=0)
+        client.hear()
+        self.play(client, 0, 0)
+        process.kill()
+        process.wait()
+        pathlib.Path(self.run_folder, "state.json").unlink(missing_ok=True)  # it is written behind the answer
+        differs = allot("serve", DYNAMIC, "--slots", "3", "--group-size", "2", "--run", self.run_folder, "--resume")
+        self.assertEqual((differs.code, "with other options" in differs.err), (2, True))
+        process, ready = self.start(*words, "--resume")
+        client = Client(ready["socket"])
+        client.say(allot=2, client="by hand", seen=0)
+        client.hear()
+        self.play(client, 0, 0)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("begins anew, with its first iteration", process.communicate(timeout=10)[1])
+        self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
+
     def test_what_is_wrong_is_told_before_it_listens(self):
         wrong = allot("serve", policy_file("policy p\non finish of group g { dorp }\n"), "--run", self.run_folder)
         self.assertEqual((wrong.code, "drop" in wrong.err), (2, True))
