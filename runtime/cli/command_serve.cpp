@@ -64,16 +64,22 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const ServeOptions& options)
     return Error{fmt::format("{} holds a run already.", options.run),
                  "--resume goes on with it; or name another folder"};
   }
-  const bool begun = state || (options.resume && engine::last_start(settings.run_folder));
-  if (options.resume && !begun) return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
-  if (begun) {
+  std::error_code failure;
+  if (!state && options.resume && !std::filesystem::exists(settings.run_folder / "journal", failure))
+    return Error{fmt::format("there is no state {} to go on from", file.string()), "leave --resume out"};
+  if (options.resume) {
     auto resumed = check_resumed(settings);
     if (!resumed) return resumed.error();
     settings = *std::move(resumed);
   }
+  if (!state && options.resume && settings.policy.empty() && !engine::last_start(settings.run_folder)) {
+    return Error{fmt::format("the run at {} was ended before anything of it was written", options.run),
+                 "name POLICY, with the options that the run is to have; or leave --resume out where it has none"};
+  }
   auto made = engine::Engine::create(settings);
-  if (made && begun && !state) {
-    fmt::print(stderr, "allot: the run ended before its first state was written: it begins anew, with its first iteration\n");
+  if (made && !state && options.resume) {
+    fmt::print(stderr, "allot: no state of the run at {} was saved yet: it begins anew\n  help: restore() the state of your checkpoint, "
+                       "where you have one\n", lang::shown(options.run));
   }
   if (!made || !state) return made;
   if (const auto restored = (*made)->restore_from(settings.run_folder); !restored) return restored.error();

@@ -1,5 +1,7 @@
 #include "runtime/engine/answer_text.h"
 
+#include "runtime/engine/event_log.h"
+
 namespace allot::engine {
 
 using lang::Cell;
@@ -11,7 +13,7 @@ void put_cell(JsonText& text, const Cell& cell, const lang::Type& type) {
   }
   switch (type.base) {
     case lang::Base::Bool: text.value(cell.truth()); break;
-    case lang::Base::Real: text.value(cell.real()); break;
+    case lang::Base::Real: put_number(text, cell.real()); break;
     case lang::Base::Beta: text.begin_array().value(cell.real()).value(cell.second).end_array(); break;
     default: text.value(cell.integer());
   }

@@ -13,7 +13,7 @@
 
 namespace allot::engine {
 
-// A cell of that type; null where it is undefined.
+// A cell of that type; null where it is undefined, a word where it is no finite number (put_number()).
 void put_cell(JsonText& text, const lang::Cell& cell, const lang::Type& type);
 void put_cells(JsonText& text, const std::vector<lang::Cell>& cells, const lang::Type& type);
 

@@ -39,8 +39,22 @@ void AskingAgain::read_sizes(const lang::Handler& handler, const RecordedFrame& 
     return;
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (handler.columns[i].type.matrix()) continue;  // such a journal is older than they are
     sizes_[static_cast<std::size_t>(handler.columns[i].scope)] = static_cast<std::int64_t>(columns_[i].size());
   }
+}
+
+// The evaluator trusts the sizes of its frame, a record may say anything. A matrix stands row by row: its rows run over the
+// scope, and a square one's columns too.
+std::int64_t AskingAgain::width_of(const lang::ReadKey& column, std::size_t cells) const {
+  const std::int64_t rows = sizes_[static_cast<std::size_t>(column.scope)];
+  const auto count = static_cast<std::int64_t>(cells);
+  std::int64_t width = 1;
+  if (column.type.matrix() && rows > 0) width = column.type.across == column.scope ? rows : std::max<std::int64_t>(1, count / rows);
+  if (rows < 0 || count % width != 0 || count / width != rows) {
+    throw std::invalid_argument(column.text + " has not the size of its scope");
+  }
+  return width;
 }
 
 // How many keys of a kind the question can speak of: each stands as a position in some read or column.
@@ -106,13 +120,11 @@ void AskingAgain::read_frame(const lang::Handler& handler, const RecordedFrame& 
     for (const Json& value : element(frame.columns, i, columns_.size())) {
       columns_[i].push_back(read_cell(value, handler.columns[i].type));
     }
-    column_views_.push_back({columns_[i].data(), static_cast<std::int64_t>(columns_[i].size())});
   }
   read_sizes(handler, frame);
-  // The evaluator trusts the sizes of its frame, a record may say anything.
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (sizes_[static_cast<std::size_t>(handler.columns[i].scope)] == column_views_[i].size) continue;
-    throw std::invalid_argument(handler.columns[i].text + " has not the size of its scope");
+    const std::size_t cells = columns_[i].size();
+    column_views_.push_back({columns_[i].data(), static_cast<std::int64_t>(cells), width_of(handler.columns[i], cells)});
   }
   read_states(handler, frame, of_group);
 }

@@ -35,6 +35,7 @@ class AskingAgain {
   void read_frame(const lang::Handler& handler, const RecordedFrame& frame, bool of_group);
   void read_states(const lang::Handler& handler, const RecordedFrame& frame, bool of_group);
   void read_sizes(const lang::Handler& handler, const RecordedFrame& frame);
+  std::int64_t width_of(const lang::ReadKey& column, std::size_t cells) const;
   std::int64_t keys_seen(const lang::Handler& handler, lang::Base base) const;
   std::int64_t keys_of(const lang::Handler& handler, const lang::State& state, bool of_group) const;
 

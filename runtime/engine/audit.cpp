@@ -1,6 +1,7 @@
 #include "runtime/engine/audit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -59,6 +60,7 @@ struct Audit::Impl {
   std::function<void(std::string)> use;  // where there is no journal
   std::filesystem::path folder = {};     // of the journal
   std::vector<std::string> untold = {};  // of this process and its disk
+  std::vector<int> ahead = {};           // iterations that had ended beyond the state from which the run goes on, or without one
   EventLog events = {};
   SameAnswers same = {};
   std::mutex mutex = {};
@@ -76,6 +78,16 @@ struct Audit::Impl {
   }
   void begin_run(const Settings& settings, const Policy* policy);
 };
+
+// Where no barrier had saved a state these are few.
+std::vector<int> ended_in(const std::filesystem::path& journal) {
+  std::vector<int> ended;
+  const auto add = [&](const Json& record) {
+    if (record.value("k", "") == "end") ended.push_back(record.value("it", 0));
+  };
+  (void)read_journal(journal, add);  // what is damaged is told by whoever reads it
+  return ended;
+}
 
 // What is needed to read the rest by itself.
 void Audit::Impl::begin_run(const Settings& settings, const Policy* policy) {
@@ -106,6 +118,9 @@ Result<Audit> Audit::open(const Settings& settings, const Policy* policy) {
   audit.keeps_events_ = settings.keep_events;
   audit.impl_.reset(new Impl{*std::move(journal), {}, folder});
   if (std::string refusal = sync_refusal(folder); !refusal.empty()) audit.impl_->untold.push_back(std::move(refusal));
+  if (std::error_code failure; !std::filesystem::exists(settings.run_folder / "state.json", failure)) {
+    audit.impl_->ahead = ended_in(folder);
+  }
   audit.impl_->begin_run(settings, policy);
   return audit;
 }
@@ -167,7 +182,9 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
   if (impl_->journal && from && has_an_end(impl_->folder)) {
     if (auto held = check_mark(impl_->folder, *from, "the saved state"); !held) return held;
     beyond = ended_beyond(impl_->folder, *from);
+    std::erase_if(beyond, [&](int ended) { return ended < iteration; });  // where the run went back and comes from another end
   }
+  impl_->ahead = beyond;
   JsonText text = record("resume", iteration);
   if (impl_->journal && from) text.member("from", from->sum);
   if (!beyond.empty()) {
@@ -177,14 +194,24 @@ Result<void> Audit::resumed(int iteration, const std::optional<JournalMark>& fro
   if (impl_->journal) mark_ = from;
   if (!state.empty() && keeps_events()) text.member("state", state);
   impl_->events.clear();
+  impl_->same.clear();
   impl_->write(text);
   return {};
+}
+
+std::vector<int> Audit::missing_between(int last, int next) const {
+  std::vector<int> missing;
+  if (!on()) return missing;
+  std::copy_if(impl_->ahead.begin(), impl_->ahead.end(), std::back_inserter(missing),
+               [&](int ended) { return last < ended && ended < next; });
+  return missing;
 }
 
 std::vector<std::string> Audit::take_untold() { return on() ? std::exchange(impl_->untold, {}) : std::vector<std::string>(); }
 
 void Audit::begin(int iteration, std::size_t prompts) {
   if (!on()) return;
+  impl_->ahead.clear();
   JsonText text = record("begin", iteration);
   text.member("prompts", prompts);
   impl_->write(text);
@@ -229,6 +256,7 @@ void Audit::decided(const Judge& judge, const Decision& decision, int iteration,
   std::optional<FaultPlace> fault;
   if (decision.fault) fault = FaultPlace{decision.fault->kind, decision.fault->where};
   put_answer(text, handler, verdict, judge.answer(), fault);
+  if (!verdict.names.empty()) text.member("names", verdict.names);  // the frame has their positions alone
   text.member("sizes", question.sizes());
   text.key("reads");
   put_reads(text, handler, question);

@@ -60,6 +60,9 @@ class Audit {
   // The run goes on from the state that stands on `from`; an error where this journal does not hold that end. `state`: the
   // snapshot that was restored, where no barrier wrote it.
   Result<void> resumed(int iteration, const std::optional<JournalMark>& from, std::string_view state);
+  // Iterations after `last` and before `next` that had ended here, and that the state from which the run goes on does not
+  // have: none once one has begun.
+  std::vector<int> missing_between(int last, int next) const;
   // What whoever runs this process is to be told of its disk and of how it resumed, once. Another process would be told
   // something else, so the journal, which is compared, has no note of it.
   std::vector<std::string> take_untold();

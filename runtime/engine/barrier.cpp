@@ -1,9 +1,11 @@
 // An iteration begins and ends. At its end, and only there, what the policy remembers is written.
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/engine/background.h"
 #include "runtime/engine/live_engine.h"
@@ -20,14 +22,28 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   if (fatal_) return *fatal_;
   if (in_iteration_) {
     return Error{fmt::format("Iteration {} began before iteration {} ended.", iteration, iteration_),
-                 "call end_iteration first"};
+                 "call end_iteration first; a trainer that was restarted in the middle of it restores its checkpoint's state and "
+                 "begins it again"};
+  }
+  if (unrestored_) {
+    return Error{fmt::format("The run folder {} holds the state of a run, and this engine was not given any.", settings_.run_folder.string()),
+                 "restore() that state or an earlier one of the run first; to begin anew, name another folder"};
   }
   if (iteration <= iteration_) {
     return Error{fmt::format("Iteration {} cannot begin after iteration {}: iterations count up.", iteration, iteration_),
                  fmt::format("go on with iteration {}, or restore an earlier state", iteration_ + 1)};
   }
+  if (iteration == std::numeric_limits<int>::max()) {
+    return Error{fmt::format("Iteration {} cannot begin: no number comes after it.", iteration), "number iterations from 0"};
+  }
   if (policy_) {
     if (auto fits = check_inputs(policy_->program(), settings_.inputs, prompts); !fits) return fits.error();
+  }
+  if (const std::vector<int> missing = audit_.missing_between(iteration_, iteration); !missing.empty()) {
+    const std::string from = iteration_ < 0 ? "begins anew" : fmt::format("goes on from the state of iteration {}", iteration_);
+    return Error{fmt::format("Iteration {} cannot begin: the run {}, and {} {} had ended after that.", iteration, from,
+                             missing.size() == 1 ? "iteration" : "iterations", fmt::join(missing, ", ")),
+                 fmt::format("restore() the state of your checkpoint, which knows of them, or begin iteration {} again", missing.front())};
   }
   gather();
   last_event_ = now();
@@ -58,6 +74,7 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   known_ = static_cast<std::int64_t>(pool_.prompts().size());
   audit_.begin(iteration, prompts.size());
   Selection chosen = select(prompts);
+  if (chosen.order.empty()) warn_nothing_to_draw(prompts);
   places_a_batch_ = chosen.count;
   rounds_together_ = demands_.defers || chosen.count > settings_.slots || !groups_.empty();
   const int places = rounds_together_ ? std::max(chosen.count, settings_.slots) : chosen.count;
@@ -88,6 +105,7 @@ void LiveEngine::update_state() {
   pool_.next_barrier();
   if (const int handler = points_.find(Point::Update, lang::Subject::Batch); handler != no_handler) {
     BatchFacts batch;
+    for (const auto& [number, group] : groups_) group->kept.cover(version_->plan, group->log);
     for (const LiveGroup* group : in_order()) {
       if (!group->closed) continue;
       GroupFacts facts = group->facts(current_turn(group->log));
@@ -152,7 +170,10 @@ void LiveEngine::learn_history() {
     }
     switch (group->prompt_field) {
       case lang::PromptField::Default: continue;
-      case lang::PromptField::Evict: pool_.evict(prompt, group->until); break;
+      case lang::PromptField::Evict:
+        pool_.evict(prompt, group->until);
+        warn_without_epochs(group->until);
+        break;
       case lang::PromptField::EvictForGood: pool_.evict(prompt, PromptHistory::for_good); break;
       case lang::PromptField::Readmit: pool_.readmit(prompt); break;
     }
@@ -208,16 +229,18 @@ Result<IterationReport> LiveEngine::end_iteration() {
   note_losses();
   IterationReport report = summarize();
   run_.skipped_updates += report.skip_update;
+  note_replayed(report);
   if (auto error = never_asked()) return *error;
   if (judge_) {
     update_state();
     store_.renew();
     pool_.renew();
-    keep_for_replay();
+    keep_for_replay(report);
   }
   keep_states();
   add_messages(report);
   report.metrics = metrics(report);
+  trust_.renew();
   release_left();
   in_iteration_ = false;
   unused_ = unused_of_offered();
@@ -316,6 +339,20 @@ void LiveEngine::warn_without_hits() {
                                   run_.scored, *run_.most_reward));
 }
 
+void LiveEngine::warn_without_epochs(std::int64_t until) {
+  if (pool_.given() || run_.told_no_epochs || until <= pool_.epoch()) return;
+  run_.told_no_epochs = true;
+  messages_.push_back("warning: prompts are evicted until an epoch, but no epoch ever ends here, since the engine was not told "
+                      "which prompts there are (set_pool): they stay away.");
+}
+
+// An empty iteration looks like one whose groups were all dropped.
+void LiveEngine::warn_nothing_to_draw(const std::vector<std::string>& prompts) {
+  const std::vector<std::string> known = prompts.empty() ? pool_.keys() : prompts;
+  if (known.empty() || deferred_ > 0 || !drawable(known).empty()) return;
+  messages_.push_back(fmt::format("warning: no prompt may be drawn: all {} are evicted.", known.size()));
+}
+
 namespace {
 
 bool is_shaped(lang::Fact fact) {
@@ -401,7 +438,13 @@ void LiveEngine::add_messages(IterationReport& report) {
     report.message += (report.message.empty() ? "" : "\n") + message;
     audit_.note(iteration_, message);
   }
-  for (const std::string& untold : audit_.take_untold()) {
+  std::vector<std::string> notes = audit_.take_untold();
+  if (run_lock_.has_moved()) {
+    notes.push_back(fmt::format("the folder of the run is not at {} any more: its journal goes on in the old one, and its states are "
+                                "written elsewhere or not at all; end the run and resume it where its folder is",
+                                settings_.run_folder.string()));
+  }
+  for (const std::string& untold : notes) {
     report.message += fmt::format("{}note: {}", report.message.empty() ? "" : "\n", untold);
   }
 }

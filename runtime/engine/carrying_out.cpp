@@ -190,12 +190,20 @@ void LiveEngine::decide_fate(LiveGroup& group) {
   }
   // Nothing to train on is never "no filter" (faults.md 21).
   const bool unscored = group.log.scored_rewards().empty();
-  if (unscored && group.cut_by_budget) {  // whatever a rule said of the group, it is not what decided
-    group.where.clear();
-    group.reason = "no rollout was scored, for the budget did not cover all of its rollouts and turns" + failures(group.log);
-  } else if (group.reason.empty()) {
-    group.reason = unscored ? "no rollout was scored" + failures(group.log) : "the subset holds no scored rollout";
+  const bool by_budget = unscored && group.cut_by_budget;
+  // A rule that stopped the group and told why has decided; one that said `train` has not.
+  if (!by_budget && !group.said_train && !group.reason.empty()) return;
+  std::string why = "the subset holds no scored rollout";
+  if (unscored) {
+    const std::string_view cut = by_budget ? ", for the budget did not cover all of its rollouts and turns" : "";
+    why = fmt::format("no rollout was scored{}{}", cut, failures(group.log));
   }
+  if (!group.where.empty()) {
+    const std::string_view said = group.said_train ? "train" : group.ended_by_verdict ? "stop" : "defer";
+    why += fmt::format("; {} had said {}{}{}", group.where, said, group.reason.empty() ? "" : ": ", group.reason);
+  }
+  group.where.clear();
+  group.reason = std::move(why);
 }
 
 GroupResult LiveEngine::result_of(const LiveGroup& group) const {

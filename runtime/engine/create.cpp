@@ -27,6 +27,9 @@ std::optional<Error> check_settings(const Settings& settings) {
   if (!(settings.holdout >= 0 && settings.holdout <= 1)) {
     return Error{fmt::format("holdout is {}, but it is a share from 0 to 1.", settings.holdout), ""};
   }
+  if (settings.pause_below && !(*settings.pause_below >= 0 && *settings.pause_below <= 1)) {
+    return Error{fmt::format("pause_below is {}, but it is a share from 0 to 1.", *settings.pause_below), ""};
+  }
   return std::nullopt;
 }
 
@@ -38,6 +41,7 @@ LiveEngine::LiveEngine(const Settings& settings, std::shared_ptr<Policy> policy)
       last_event_(now()) {
   if (!policy) return;
   swaps_.current = std::make_shared<Version>(0, std::move(policy));
+  keep_origin(*swaps_.current);
   enter(swaps_.current);
   ledger_ = Ledger(policy_->program(), policy_->parameters(), settings.tokens_per_turn, !settings.shadow);
   store_ = StateStore(policy_->program());
@@ -69,7 +73,11 @@ Result<std::unique_ptr<LiveEngine>> LiveEngine::create(const Settings& settings,
     if (!audit) return audit.error();
     engine->audit_ = *std::move(audit);
   }
-  if (!settings.run_folder.empty()) engine->files_ = std::make_shared<StateFiles>(settings.run_folder);
+  if (!settings.run_folder.empty()) {
+    std::error_code ignored;
+    engine->unrestored_ = std::filesystem::exists(settings.run_folder / "state.json", ignored);
+    engine->files_ = std::make_shared<StateFiles>(settings.run_folder);
+  }
   engine->head_ = std::make_shared<const HeadText>(engine->make_head());
   engine->publish();
   return engine;

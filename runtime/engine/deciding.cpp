@@ -205,7 +205,8 @@ bool LiveEngine::ask_batch_wave(Orders& orders) {
     ++tallies_.points_without_handler;
   } else {
     BatchFacts facts;
-    for (const LiveGroup* group : open) {
+    for (LiveGroup* const group : open) {
+      group->kept.cover(version_->plan, group->log);
       GroupFacts of_group = group->facts(current_turn(group->log));
       of_group.prompt = facts.place(group->log.prompt);
       of_group.category = facts.category_place(group->log.category);
@@ -275,6 +276,7 @@ void LiveEngine::keep_fields(LiveGroup& group, const Verdict& verdict) {
   if (group.dropped || (verdict.group == lang::GroupField::Default && !stops)) return;
   group.reason = verdict.reason;
   group.where = verdict.where;
+  group.said_train = verdict.group == lang::GroupField::Train;
   if (verdict.group == lang::GroupField::Drop) group.dropped = group.ended_by_verdict = true;
   if (verdict.group == lang::GroupField::Defer) {
     group.to_defer = true;

@@ -13,7 +13,8 @@ void LiveEngine::set_deferred(LiveGroup& group, bool deferred) {
   group.deferred = deferred;
 }
 
-// All its rollouts have ended, so nothing is reserved; what it starts later is charged then.
+// All its rollouts have ended, so nothing is reserved; what it starts later is charged then. Who waits is under a version
+// that goes on deciding, as it would be after a resume.
 void LiveEngine::defer(LiveGroup& group, Orders& orders) {
   group.to_defer = group.waits = false;
   set_deferred(group, true);
@@ -23,6 +24,9 @@ void LiveEngine::defer(LiveGroup& group, Orders& orders) {
   orders.deferred.push_back(group.log.group);
   free_place(group, orders);
   group.slot = lang::SlotField::Default;
+  if (!group.version || group.version == swaps_.current || group.version == swaps_.canary) return;
+  SwapReport moved;  // that of the swap is told
+  adopt(group, swaps_.current, moved);
 }
 
 bool LiveEngine::may_wait(const LiveGroup& group) const {

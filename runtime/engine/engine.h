@@ -81,7 +81,8 @@ class Engine {
   virtual ~Engine() = default;
 
   // The prompts that may be drawn, with what the host knows of them; before the first iteration or between two. A
-  // policy that selects, evicts or remembers an epoch needs them. Without, the pool is the prompts of the iteration.
+  // policy that selects, evicts or remembers an epoch needs them. Without, the pool is the prompts of the iteration, and no
+  // epoch ever ends. Each has a value of every input per prompt that is not optional.
   virtual Result<void> set_pool(std::vector<PoolPrompt> prompts) = 0;
 
   // `prompts` is the host's own order for this iteration, which `select` may change. Without that, with as many places

@@ -18,7 +18,13 @@ constexpr char swap_letter = 's';
 
 char letter(const Turn& turn) { return turn.valid ? (turn.last ? 'T' : 't') : (turn.last ? 'I' : 'i'); }
 
-// JSON knows no NaN and no infinity, but the engine counts them.
+void add_with_comma(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
+}  // namespace
+
 void put_number(JsonText& text, std::optional<double> number) {
   if (!number || std::isfinite(*number)) {
     text.value(number);
@@ -34,13 +40,6 @@ std::optional<double> read_number(const Json& json) {
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
   return word == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
 }
-
-void add_with_comma(std::string& list, const std::string& item) {
-  if (!list.empty()) list += ',';
-  list += item;
-}
-
-}  // namespace
 
 void put_numbers(JsonText& text, const std::vector<double>& numbers) {
   text.begin_array();

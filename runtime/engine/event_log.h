@@ -67,6 +67,8 @@ struct LoggedIteration {
 LoggedIteration read_events(const nlohmann::ordered_json& record);
 
 // JSON knows no NaN and no infinity: they are words. What is no number throws std::exception.
+void put_number(JsonText& text, std::optional<double> number);
+std::optional<double> read_number(const nlohmann::ordered_json& json);
 void put_numbers(JsonText& text, const std::vector<double>& numbers);
 std::vector<double> read_numbers(const nlohmann::ordered_json& json);
 

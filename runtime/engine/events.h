@@ -95,7 +95,7 @@ struct GroupResult {
   NormalizeOver normalize = NormalizeOver::Subset;
   bool flat = false;        // over the scored rewards; false below two of them
   std::string reason;       // rendered; empty where no rule gave one
-  std::string rule;         // "file:line" of the rule that decided the fate; empty for the default
+  std::string rule;         // "file:line" of the rule that decided the fate; empty where none did
   std::string policy;       // hash of the version that decided about the group; empty without a policy
   GateNote gate;
   std::vector<std::optional<double>> rewards;  // by sample, as trained on: those of `score` where the policy sets them

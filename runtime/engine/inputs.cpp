@@ -48,9 +48,11 @@ Cell cell_of(const lang::Type& type, double value) {
 Result<void> check_values(const State& input, const std::map<std::string, double>& values) {
   for (const auto& [key, value] : values) {
     if ((input.scope == StateScope::Run) != key.empty()) {
-      return Error{fmt::format("{} has one value{}.", declared(input),
-                               input.scope == StateScope::Run ? " for the whole run" : fmt::format(" for each {}", per(input.scope))),
-                   input.scope == StateScope::Run ? "give a number, not a table" : "give a table of them, not a number"};
+      if (input.scope == StateScope::Run) {
+        return Error{fmt::format("{} has one value for the whole run.", declared(input)), "give a number, not a table"};
+      }
+      return Error{fmt::format("{} has one value for each {}; one named \"\" can have none.", declared(input), per(input.scope)),
+                   fmt::format("give a table of them, not a number, and each {} a name", per(input.scope))};
     }
     if (const auto why = misfit(input.type, value)) {
       return Error{fmt::format("{}: {}{} cannot be {}: {}.", declared(input), input.name, key_words(key), value, *why), ""};

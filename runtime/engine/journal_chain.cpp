@@ -30,7 +30,7 @@ bool is_of(std::string_view line, std::string_view kind) {
 }
 
 // Of a line; empty where it has none.
-std::string text_of(const std::string& line, const char* member) {
+std::string text_of(std::string_view line, const char* member) {
   const Json record = Json::parse(line, nullptr, false);
   const bool told = record.is_object() && record.contains(member) && record.at(member).is_string();
   return told ? record.at(member).get<std::string>() : "";
@@ -149,24 +149,19 @@ std::vector<std::string> missing_segments(const fs::path& folder) {
   return missing;
 }
 
-namespace {
-
-// Whether `sum` is that of all lines up to this good line `end`, and with it.
-bool is_marked(const std::string& line, const std::string& sum) {
+std::string sum_with(std::string_view end) {
   LineChain chain;
-  chain.restart(text_of(line, "sum"));
-  chain.add(line);
-  return chain.sum_so_far() == sum;
+  chain.restart(text_of(end, "sum"));
+  chain.add(end);
+  return chain.sum_so_far();
 }
-
-}  // namespace
 
 Result<void> check_mark(const fs::path& folder, const JournalMark& mark, std::string_view who) {
   const fs::path file = segment_file(folder, mark.segment);
   std::error_code ignored;
   const bool there = fs::exists(file, ignored);
   if (there) {
-    auto missed = each_line(file, [&](const std::string& line) { return !is_good(line, "end") || !is_marked(line, mark.sum); });
+    auto missed = each_line(file, [&](const std::string& line) { return !is_good(line, "end") || sum_with(line) != mark.sum; });
     if (!missed) return missed.error();
     if (!*missed) return {};
   }
@@ -195,7 +190,7 @@ std::vector<int> ended_beyond(const fs::path& folder, const JournalMark& mark) {
       const Json record = reached ? Json::parse(line, nullptr, false) : Json();
       const bool told = record.is_object() && record.contains("it") && record.at("it").is_number_integer();
       if (told) beyond.insert(record.at("it").get<int>());
-      reached = reached || is_marked(line, mark.sum);
+      reached = reached || sum_with(line) == mark.sum;
       return true;
     });
   }

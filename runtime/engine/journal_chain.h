@@ -31,6 +31,9 @@ struct ToldSum {
 // What a record tells of the lines before it; most tell nothing.
 std::optional<ToldSum> told_sum(const nlohmann::ordered_json& record);
 
+// The sum of all lines up to this good line `end`, and with it: what a state that stands on it names.
+std::string sum_with(std::string_view end);
+
 // The sum of all lines of a journal that are there; empty where there are none.
 Result<std::string> journal_sum(const std::filesystem::path& folder);
 

@@ -108,6 +108,10 @@ KeptStatistics KeptStatistics::rebuild(const StatisticsPlan& plan, const GroupLo
   return kept;
 }
 
+void KeptStatistics::cover(const StatisticsPlan& plan, const GroupLog& log) {
+  if (plan.longest_edit_prefix.value_or(-1) > (edit_ ? edit_->longest() : -1)) *this = rebuild(plan, log);
+}
+
 void KeptStatistics::started() {
   if (edit_) edit_->add_rollout();
 }

@@ -28,6 +28,9 @@ class KeptStatistics {
   explicit KeptStatistics(const StatisticsPlan& plan);
   // As if every event of the log had been fed.
   static KeptStatistics rebuild(const StatisticsPlan& plan, const GroupLog& log);
+  // What that plan asks for is there from here on, too: another version may ask about a group than the one it was opened
+  // under. Rebuilt from the log where it is not.
+  void cover(const StatisticsPlan& plan, const GroupLog& log);
 
   // In step with the log: a rollout was started, took the turn that is the log's last, ended by itself or by order,
   // or is in error and has no part in the statistics any more.

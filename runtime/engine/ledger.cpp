@@ -38,14 +38,23 @@ void Ledger::begin_iteration() {
   begun_ = true;
 }
 
-void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun) {
+void Ledger::restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun,
+                     std::int64_t overruns) {
   resting_.clear();
+  // The iteration that ended gave it nothing, so it left nothing.
+  for (Account& account : accounts_) {
+    if (begun && !account.per_run) account.total = 0;
+  }
   for (const Account& saved : accounts) {
     const auto account = std::find_if(accounts_.begin(), accounts_.end(), [&](const Account& each) {
       return each.unit == saved.unit && each.per_run == saved.per_run;
     });
     if (account != accounts_.end()) {
-      account->total = saved.total + static_cast<double>(account->amount - saved.amount);
+      if (account->per_run) {
+        account->total = saved.total + static_cast<double>(account->amount - saved.amount);
+      } else if (begun) {
+        account->total = saved.total;
+      }
       account->spent = saved.spent;
       account->reserved = 0;
     } else if (saved.per_run) {
@@ -55,6 +64,7 @@ void Ledger::restore(const std::vector<Account>& accounts, const Conservation& c
   }
   conservation_ = conservation;
   begun_ = begun;
+  overruns_ = overruns;
 }
 
 double Ledger::need(BaseUnit unit) const {

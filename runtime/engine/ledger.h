@@ -83,10 +83,10 @@ class Ledger {
   const Conservation& conservation() const { return conservation_; }
   bool begun() const { return begun_; }
   // Continues where another ledger was at a barrier (its every_account()): nothing is reserved there. An amount that was
-  // changed since keeps the new one; a budget per run that is not declared now rests.
-  void restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun);
+  // changed since keeps the new one, per iteration from the next one on; a budget per run that is not declared now rests.
+  void restore(const std::vector<Account>& accounts, const Conservation& conservation, bool begun, std::int64_t overruns);
 
-  // Turns that wrote more than was reserved for them: the driver broke its word. Counted, never hidden.
+  // Turns of the run that wrote more than was reserved for them: the driver broke its word. Counted, never hidden.
   std::int64_t overruns() const { return overruns_; }
 
  private:

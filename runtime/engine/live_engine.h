@@ -205,6 +205,8 @@ class LiveEngine final : public Engine {
   std::optional<Error> never_asked();
   void warn_without_hits();
   void warn_shaped_gate();
+  void warn_without_epochs(std::int64_t until);
+  void warn_nothing_to_draw(const std::vector<std::string>& prompts);
   void add_messages(IterationReport& report);
   void add_budget_ends();
   HeadText make_head() const;
@@ -213,8 +215,9 @@ class LiveEngine final : public Engine {
 
   // ---- before the loss (shaping.cpp)
   void ask_replay();
-  void keep_for_replay();
-  const LiveGroup* stored_or_live(int group) const;
+  void note_replayed(const IterationReport& report);
+  void keep_for_replay(const IterationReport& report);
+  LiveGroup* stored_or_live(int group) const;
   void apply_turns(Shaped& shaped, const Verdict& verdict, const GroupLog& log, const std::vector<std::size_t>& samples) const;
   void apply(Shaped& shaped, const Verdict& verdict, const std::vector<std::size_t>& places,
              const std::vector<std::optional<double>>& rewards) const;
@@ -260,8 +263,11 @@ class LiveEngine final : public Engine {
   std::vector<std::shared_ptr<Version>> take_gone();
   void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
   void keep_states();
+  void keep_origin(const Version& version);
+  Result<PolicyText> text_of(const std::string& hash) const;
   Result<std::shared_ptr<Version>> kept_version(int number, const std::string& hash,
                                                 const std::map<std::string, std::string>& parameters) const;
+  void go_on_waiting(int next_iteration);
   Result<void> restore_versions(const SnapshotHead& read, std::string_view text);
   SavedVersions saved_versions() const;
   std::vector<Version*> versions_in_use() const;
@@ -306,6 +312,7 @@ class LiveEngine final : public Engine {
   int places_a_batch_ = 0;        // prompts opened for a batch that is wholly missing
   int next_group_ = 0;
   int iteration_ = -1;
+  bool unrestored_ = false;  // the run folder holds a state that this engine was not given
   bool in_iteration_ = false;
   bool closed_told_ = false;
   std::optional<Error> fatal_;

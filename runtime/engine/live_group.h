@@ -51,6 +51,7 @@ struct LiveGroup {
   lang::Normalize normalize = lang::Normalize::Default;
   std::string reason;
   std::string where;                    // "file:line"
+  bool said_train = false;              // by the rule that stands there
 
   bool held_out = false;                // a stop was said but, for the sake of measuring, not carried out
   bool cut_by_budget = false;

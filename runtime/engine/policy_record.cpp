@@ -11,6 +11,7 @@
 #include "lang/compose/library.h"
 #include "runtime/engine/answer_text.h"
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/event_log.h"
 #include "runtime/math/checksum.h"
 
 namespace allot::engine {
@@ -120,7 +121,9 @@ Cell read_cell(const Json& json, const lang::Type& type) {
   };
   switch (type.base) {
     case lang::Base::Bool: must(json.is_boolean()); return Cell::of(json.get<bool>());
-    case lang::Base::Real: must(json.is_number()); return Cell::of(json.get<double>());
+    case lang::Base::Real:
+      must(json.is_number() || json == "nan" || json == "inf" || json == "-inf");
+      return Cell::of(read_number(json).value());
     case lang::Base::Beta:
       must(json.is_array() && json.size() == 2 && json[0].is_number() && json[1].is_number());
       return Cell::beta(json[0].get<double>(), json[1].get<double>());

@@ -19,7 +19,8 @@ std::optional<double> PromptHistory::deviation() const {
 void PromptHistory::add(double reward) {
   ++scored;
   const double before = reward - reward_mean;
-  reward_mean += before / static_cast<double>(scored);
+  const auto n = static_cast<double>(scored);
+  reward_mean += std::isfinite(before) ? before / n : reward / n - reward_mean / n;  // else beyond a double
   reward_squares += before * (reward - reward_mean);
 }
 
@@ -27,6 +28,12 @@ void Pool::assign(std::vector<PoolPrompt> prompts) {
   prompts_ = std::move(prompts);
   places_.clear();
   for (std::size_t i = 0; i < prompts_.size(); ++i) places_.emplace(prompts_[i].key, i);
+}
+
+std::vector<std::string> Pool::keys() const {
+  std::vector<std::string> keys;
+  for (const PoolPrompt& prompt : prompts_) keys.push_back(prompt.key);
+  return keys;
 }
 
 const PromptHistory& Pool::history(std::string_view prompt) const {
@@ -41,7 +48,9 @@ const PoolPrompt* Pool::find(std::string_view prompt) const {
 }
 
 std::int64_t Pool::away_count() const {
-  return std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) { return away(history(prompt)); });
+  return std::count_if(away_.begin(), away_.end(), [&](const std::string& prompt) {
+    return (!given() || find(prompt) != nullptr) && away(history(prompt));
+  });
 }
 
 PromptHistory& Pool::change(const std::string& prompt) {

@@ -50,12 +50,14 @@ class Pool {
   void assign(std::vector<PoolPrompt> prompts);
   bool given() const { return !prompts_.empty(); }
   const std::vector<PoolPrompt>& prompts() const { return prompts_; }
+  std::vector<std::string> keys() const;
 
   const PromptHistory& history(std::string_view prompt) const;
   Histories::Moment histories() const { return histories_.moment(); }
   // nullptr where the host knows no such prompt.
   const PoolPrompt* find(std::string_view prompt) const;
   bool away(const PromptHistory& history) const { return history.away_until > epoch_; }
+  // Of the prompts of the pool, or without one of all that are known.
   std::int64_t away_count() const;
   int epoch() const { return epoch_; }
 

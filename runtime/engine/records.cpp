@@ -2,10 +2,13 @@
 
 #include <map>
 #include <sstream>
+#include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "lang/program.h"
+#include "runtime/engine/journal_chain.h"
 
 namespace allot::engine {
 
@@ -75,12 +78,15 @@ std::string RecordedPolicy::reason(const Answered& answered) const {
   const Json* const found = rule(answered);
   if (found == nullptr) return "";
   const Json holes = answered.record.value("holes", Json::array());
+  const Json names = answered.record.value("names", Json::array());
   std::string text;
   for (const Json& part : found->at("because")) {
     if (part.is_string()) {
       text += part.get<std::string>();
-    } else if (part.get<std::size_t>() < holes.size()) {
-      text += show_value(holes[part.get<std::size_t>()]);
+    } else if (const auto hole = part.get<std::size_t>(); hole < names.size() && names[hole].is_string()) {
+      text += names[hole].get<std::string>();
+    } else if (hole < holes.size()) {
+      text += show_value(holes[hole]);
     }
   }
   return text;
@@ -142,35 +148,71 @@ void RecordReader::read_answer(const Json& record, const RecordedPolicy& policy)
 
 namespace {
 
-// For the n-th `begin` of the journal, whether it is the last telling of its iteration: by iteration, that n.
-Result<std::map<int, int>> last_tellings(const std::filesystem::path& folder) {
-  std::map<int, int> last;
-  int begins = 0;
-  auto read = read_journal(folder, [&](const Json& record) {
-    if (record.at("k") == "begin") last[record.at("it").get<int>()] = begins++;
-    if (record.at("k") == "resume") last.erase(last.lower_bound(record.at("it").get<int>()), last.end());
-  });
-  if (!read) return read.error();
-  return last;
-}
+// The tellings of iterations, one a `begin` of the journal, and those on which the run stands at its end. An iteration may
+// be told several times, each time from where a `resume` went on: the end it names, or the last one before its iteration.
+class Tellings {
+ public:
+  void read(const JournalLine& line) {
+    const std::string kind = line.record.at("k").get<std::string>();
+    if (kind == "begin") {
+      go_back_before(line.record.at("it").get<int>());
+      tellings_.push_back({line.record.at("it").get<int>(), at_, false});
+      at_ = static_cast<int>(tellings_.size()) - 1;
+    } else if (kind == "end" && at_ >= 0) {
+      tellings_[static_cast<std::size_t>(at_)].ended = true;
+      ends_[sum_with(line.text)] = at_;
+    } else if (kind == "resume") {
+      const auto stood = ends_.find(line.record.value("from", ""));
+      if (stood != ends_.end()) at_ = stood->second;
+      go_back_before(line.record.at("it").get<int>());
+    }
+  }
+
+  void choose() {
+    for (int n = at_; n >= 0; n = tellings_[static_cast<std::size_t>(n)].before) {
+      tellings_[static_cast<std::size_t>(n)].counts = true;
+    }
+  }
+  bool counts(std::size_t n) const { return n < tellings_.size() && tellings_[n].counts; }
+  // Whether it came to its end, and then the run went back before it.
+  bool left(std::size_t n) const { return n < tellings_.size() && tellings_[n].ended && !tellings_[n].counts; }
+
+ private:
+  struct Telling {
+    int iteration = 0;
+    int before = -1;  // the telling that it went on from; −1: none
+    bool ended = false;
+    bool counts = false;
+  };
+  void go_back_before(int iteration) {
+    while (at_ >= 0 && tellings_[static_cast<std::size_t>(at_)].iteration >= iteration) {
+      at_ = tellings_[static_cast<std::size_t>(at_)].before;
+    }
+  }
+
+  std::vector<Telling> tellings_;
+  std::unordered_map<std::string, int> ends_;  // by their sums
+  int at_ = -1;
+};
 
 }  // namespace
 
 Result<JournalProblems> read_records(const std::filesystem::path& run_folder, RecordReader& reader) {
   const std::filesystem::path folder = run_folder / "journal";
   try {
-    auto last = last_tellings(folder);
-    if (!last) return last.error();
-    int begins = -1;
+    Tellings tellings;
+    auto looked = read_lines(folder, [&](const JournalLine& line) { tellings.read(line); });
+    if (!looked) return looked.error();
+    tellings.choose();
+    std::size_t begins = 0;
     bool counts = true;
     return read_journal(folder, [&](const Json& record) {
       const std::string kind = record.at("k").get<std::string>();
       counts = counts || kind == "run";  // what a process tells before its first iteration
-      if (kind == "begin") {
-        ++begins;
-        const auto found = last->find(record.at("it").get<int>());
-        counts = found != last->end() && found->second == begins;
-      }
+      if (kind == "begin") counts = tellings.counts(begins++);
+      const bool goes_on = kind == "resume" && tellings.counts(begins);
+      counts = counts || goes_on;
+      if (kind == "resume" && tellings.left(begins)) return;
       if (counts || kind == "run" || kind == "version") reader.read(record);
     });
   } catch (const Json::exception& problem) {  // a good checksum over an unknown form: another version wrote it

@@ -69,7 +69,7 @@ class RecordReader {
 };
 
 // All records of a run in order. Where a run was resumed, iterations that were under way or lay after the checkpoint
-// were run again: the last telling of each is read.
+// were run again: of each the telling is read on which the run stands at the journal's end.
 Result<JournalProblems> read_records(const std::filesystem::path& run_folder, RecordReader& reader);
 
 }  // namespace allot::engine

@@ -14,6 +14,7 @@
 
 #include "runtime/engine/event_log.h"
 #include "runtime/engine/journal.h"
+#include "runtime/engine/journal_chain.h"
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/policy_record.h"
 #include "runtime/engine/settings_record.h"
@@ -48,11 +49,13 @@ void sort_by_group(Json& same) {
   }
 }
 
-// Without checksums, and of a swap without what tells of the moment and of the way in which it was asked for, and without
-// words for people; what it changed is in the record of its version.
+// Without checksums, without the names of prompts (an older program did not write them), and of a swap without what tells of
+// the moment and of the way in which it was asked for, and without words for people; what it changed is in the record of its
+// version.
 Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
+  record.erase("names");
   if (record.at("k") == "swap") {
     for (const char* const name : {"ticket", "by", "set", "reason", "seconds"}) record.erase(name);
   }
@@ -63,6 +66,12 @@ Json comparable(Json record) {
 LossTally tally_of(const Json& record) {
   return {record.at("h").get<int>(), record.at("asked").get<std::int64_t>(), record.at("rules").get<std::vector<std::int64_t>>(),
           record.at("none").get<std::int64_t>(), record.at("faults").get<std::int64_t>(), record.at("fault").get<std::string>()};
+}
+
+// The end on which a resumed run stands: by its sum, or, where the record names none, the last one of its iteration.
+std::string end_name(int iteration) { return fmt::format("iteration {}", iteration); }
+std::string origin_of(const Json& resume) {
+  return resume.contains("from") ? resume.at("from").get<std::string>() : end_name(resume.at("it").get<int>() - 1);
 }
 
 // The versions of the run by number and hash, as the journal has them, and what was remembered when each was replaced.
@@ -97,8 +106,8 @@ struct Recorded {
 
 class Replayer {
  public:
-  // `kept`: iterations at whose end the state is needed later.
-  Replayer(const std::filesystem::path& run, std::set<int> kept)
+  // `kept`: the ends at which the state is needed later, as origin_of() names them.
+  Replayer(const std::filesystem::path& run, std::set<std::string> kept)
       : kept_(std::move(kept)), versions_(std::make_shared<JournalVersions>(run)) {}
 
   void read(const JournalLine& line) {
@@ -155,7 +164,7 @@ class Replayer {
     engine_->record_to([this](std::string text) { replayed_.push_back(comparable(Json::parse(text))); });
     engine_->keep_versions_with(versions_);
     replayed_.clear();
-    if (kept_.contains(-1)) states_[-1] = engine_->save_state();
+    keep_state(end_name(-1));
   }
 
   // Within an iteration the events say when it was.
@@ -187,7 +196,8 @@ class Replayer {
   void resume() {
     const Recorded from = *std::exchange(resuming_, std::nullopt);
     const int iteration = from.record.at("it").get<int>();
-    const auto kept = states_.find(iteration - 1);
+    const std::string origin = origin_of(from.record);
+    const auto kept = states_.find(origin);
     if (kept == states_.end() && !from.record.contains("state")) {
       return fail({fmt::format("{}: the run goes on from the end of iteration {}, which this journal does not hold.", from.place,
                                iteration - 1),
@@ -199,7 +209,7 @@ class Replayer {
       return fail({fmt::format("{}: the engine refuses the state it was resumed from: {}", from.place, restored.error().what),
                    restored.error().help});
     }
-    if (kept_.contains(iteration - 1)) states_[iteration - 1] = state;
+    states_.emplace(origin, state);  // of a run that began elsewhere
     std::erase_if(replayed_, [](const Json& record) { return !is_compared(record); });
   }
 
@@ -216,8 +226,13 @@ class Replayer {
     if (!going || !demand(engine_->end_iteration(), line)) return;
     ++result_.iterations;
     compare(iteration, line);
-    if (kept_.contains(iteration)) states_[iteration] = engine_->save_state();
+    keep_state(end_name(iteration));
+    keep_state(sum_with(line.text));
     forget();
+  }
+
+  void keep_state(const std::string& end) {
+    if (kept_.contains(end)) states_[end] = engine_->save_state();
   }
 
   void forget() {
@@ -304,8 +319,8 @@ class Replayer {
     if (!failure_) failure_ = std::move(error);
   }
 
-  std::set<int> kept_;
-  std::map<int, std::string> states_;
+  std::set<std::string> kept_;
+  std::map<std::string, std::string> states_;
   std::shared_ptr<JournalVersions> versions_;
   std::unique_ptr<LiveEngine> engine_;
   double clock_ = 0;
@@ -325,9 +340,9 @@ class Replayer {
 Result<ReplayResult> replay_run(const std::filesystem::path& run_folder) {
   const std::filesystem::path folder = run_folder / "journal";
   try {
-    std::set<int> kept;
+    std::set<std::string> kept;
     auto looked = read_journal(folder, [&](const Json& record) {
-      if (record.at("k") == "resume") kept.insert(record.at("it").get<int>() - 1);
+      if (record.at("k") == "resume") kept.insert(origin_of(record));
     });
     if (!looked) return looked.error();
     Replayer replayer(run_folder, std::move(kept));

@@ -55,6 +55,7 @@ HeadText LiveEngine::make_head() const {
   head.accounts = ledger_.every_account();
   head.conservation = ledger_.conservation();
   head.ledger_begun = ledger_.begun();
+  head.overruns = ledger_.overruns();
   head.holdout_observed = trust_.observed();
   head.holdout_flat = trust_.flat();
   head.paused = trust_.paused();
@@ -90,7 +91,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   next_group_ = read.next_group;
   groups_.clear();
   stored_.clear();
-  in_iteration_ = false;
+  in_iteration_ = unrestored_ = false;
   token_loss_.reset();
   const std::size_t waiting = read.waiting.size();
   deferred_ = static_cast<int>(waiting);
@@ -110,7 +111,7 @@ Result<void> LiveEngine::go_on_from(ReadSnapshot read, std::string_view text) {
   }
   pool_.restore(std::move(read.histories), read.epoch, read.passed);
   if (policy_) supply(policy_->program(), settings_.inputs, store_);  // the host's word of today
-  ledger_.restore(read.accounts, read.conservation, read.ledger_begun);
+  ledger_.restore(read.accounts, read.conservation, read.ledger_begun, read.overruns);
   trust_.restore(read.holdout_observed, read.holdout_flat, read.paused);
   run_ = read.run;
   head_ = std::make_shared<const HeadText>(make_head());

@@ -25,6 +25,25 @@ SavedVersions LiveEngine::saved_versions() const {
   return saved;
 }
 
+void LiveEngine::keep_origin(const Version& version) {
+  const auto& origin = version.policy->origin();
+  std::vector<Swaps::Known>& known = swaps_.known;
+  const auto same = [&](const Swaps::Known& each) { return each.hash == version.hash(); };
+  if (!settings_.run_folder.empty() || !origin || std::any_of(known.begin(), known.end(), same)) return;
+  known.push_back({version.hash(), origin});
+  if (known.size() > Swaps::most_replaced) known.erase(known.begin() + 1);
+}
+
+Result<PolicyText> LiveEngine::text_of(const std::string& hash) const {
+  if (!settings_.run_folder.empty()) return kept_text(settings_.run_folder, hash);
+  for (const Swaps::Known& each : swaps_.known) {
+    if (each.hash == hash) return each.origin->text;
+  }
+  return Error{fmt::format("The text of the policy {} is not known: an engine without a run folder knows only those it had itself.",
+                           hash.substr(0, 12)),
+               "restore it in an engine that is made from that policy, or give the run a folder"};
+}
+
 Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std::string& hash,
                                                           const std::map<std::string, std::string>& parameters) const {
   if (elsewhere_) {
@@ -32,7 +51,11 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
     if (!policy) return policy.error();
     return std::make_shared<Version>(number, *std::move(policy));
   }
-  auto text = kept_text(settings_.run_folder, hash);
+  for (const auto& version : {swaps_.current, swaps_.canary}) {
+    const bool same = version && version->hash() == hash && version->policy->given() == parameters;
+    if (same) return std::make_shared<Version>(number, version->policy);
+  }
+  auto text = text_of(hash);
   if (!text) return text.error();
   auto policy = load_policy(*text, parameters);
   if (!policy) return policy.error();
@@ -44,13 +67,23 @@ Result<std::shared_ptr<Version>> LiveEngine::kept_version(int number, const std:
   return std::make_shared<Version>(number, *std::move(policy));
 }
 
+// What waits for a barrier was accepted, and the iteration whose end it waits for is only run again.
+void LiveEngine::go_on_waiting(int next_iteration) {
+  if (!swaps_.waiting) return;
+  swaps_.waiting->prepared.ahead = nullptr;  // of memory that is gone
+  SwapReport& report = swaps_.waiting->report;
+  report.iteration = next_iteration;
+  report.reason = fmt::format("it takes over at the end of iteration {}: the run went back to its beginning", next_iteration);
+  record(report);
+}
+
 // The version that was active, whatever the run began with. `text`: all of the state, where no barrier wrote it.
 Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_view text) {
   const std::string& hash = read.policy_hash;
   const SavedVersions& saved = read.versions;
   const int next_iteration = read.iteration + 1;
   const std::string own = swaps_.current ? swaps_.current->hash() : "";
-  const bool swapped = saved.number != 0;
+  const bool swapped = saved.number != 0 || (swaps_.current && swaps_.current->number != 0);
   if (!swapped && hash != own) {
     const auto named = [](const std::string& text) { return text.empty() ? "no policy" : text.substr(0, 12); };
     return Error{fmt::format("The saved state belongs to another policy: it was written under {}, this run has {}.",
@@ -70,13 +103,12 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
   }
   auto resumed = audit_.resumed(next_iteration, read.journal, saved.since_barrier ? text : std::string_view());
   if (!resumed) return resumed;
-  swaps_.waiting.reset();
   swaps_.since_barrier = saved.since_barrier;
   swaps_.before.clear();
   for (const SavedVersions::Before& before : saved.before) {
-    auto text = elsewhere_ ? Result<PolicyText>(PolicyText{}) : kept_text(settings_.run_folder, before.hash);
-    if (!text) continue;
-    auto origin = std::make_shared<const Origin>(Origin{*std::move(text), before.parameters});
+    auto kept = elsewhere_ ? Result<PolicyText>(PolicyText{}) : text_of(before.hash);
+    if (!kept) continue;
+    auto origin = std::make_shared<const Origin>(Origin{*std::move(kept), before.parameters});
     swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
@@ -93,6 +125,7 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
   enter(swaps_.current);
   ledger_ = Ledger(policy_->program(), policy_->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   store_ = StateStore(policy_->program());
+  go_on_waiting(next_iteration);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,11 +32,14 @@ RunLock::~RunLock() {
 }
 
 RunLock::RunLock(RunLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), forks_(std::exchange(other.forks_, not_taken)) {}
+    : file_(std::exchange(other.file_, -1)),
+      forks_(std::exchange(other.forks_, not_taken)),
+      place_(std::exchange(other.place_, std::nullopt)) {}
 
 RunLock& RunLock::operator=(RunLock&& other) noexcept {
   std::swap(file_, other.file_);
   std::swap(forks_, other.forks_);
+  std::swap(place_, other.place_);
   return *this;
 }
 
@@ -45,6 +49,8 @@ Result<RunLock> RunLock::take(const std::filesystem::path& run, const std::strin
   count_forks();
   RunLock lock;
   lock.forks_ = forks.load(std::memory_order_relaxed);
+  struct stat now{};
+  if (::stat(run.c_str(), &now) == 0) lock.place_ = Place{run, now.st_dev, now.st_ino};
   lock.file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock.file_ < 0) return lock;
   if (::flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
@@ -59,6 +65,12 @@ Result<RunLock> RunLock::take(const std::filesystem::path& run, const std::strin
   // For people only: what matters is the lock.
   if (::ftruncate(lock.file_, 0) == 0 && ::pwrite(lock.file_, who.data(), who.size(), 0) < 0) return lock;
   return lock;
+}
+
+bool RunLock::has_moved() const {
+  if (!place_) return false;
+  struct stat now{};
+  return ::stat(place_->path.c_str(), &now) != 0 || now.st_dev != place_->device || now.st_ino != place_->number;
 }
 
 std::optional<Error> RunLock::of_parent() const {

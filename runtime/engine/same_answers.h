@@ -33,6 +33,7 @@ class SameAnswers {
   void add(const Key& key, const FrameText& frame, int iteration, RolloutRef about, int turn, std::string_view carried);
   // Gives each of its records to `use`, and has none any more.
   void take(const std::function<void(std::string)>& use);
+  void clear() { rows_.clear(); }  // of an iteration that is given up
 
  private:
   struct Rows {

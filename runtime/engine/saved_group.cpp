@@ -1,6 +1,10 @@
 #include "runtime/engine/saved_group.h"
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
+
+#include "runtime/engine/event_log.h"
 
 namespace allot::engine {
 namespace {
@@ -30,18 +34,21 @@ void put_rollout(JsonText& text, const RolloutLog& rollout) {
       .member("observations", rollout.observations)
       .member("tokens", rollout.tokens)
       .member("calls", rollout.calls)
-      .member("invalid", rollout.invalid)
-      .member("logprob", rollout.logprob)
-      .member("entropy", rollout.entropy)
-      .member("reward", rollout.reward)
-      .member("raw_reward", rollout.raw_reward)
-      .member("nonfinite", rollout.nonfinite)
+      .member("invalid", rollout.invalid);
+  put_number(text.key("logprob"), rollout.logprob);
+  put_number(text.key("entropy"), rollout.entropy);
+  put_number(text.key("reward"), rollout.reward);
+  put_number(text.key("raw_reward"), rollout.raw_reward);
+  text.member("nonfinite", rollout.nonfinite)
       .member("hit", rollout.hit)
       .member("cause", rollout.cause)
       .member("answer", rollout.answer);
   text.key("turns").begin_array();
   for (const TurnNumbers& turn : rollout.each_turn) {
-    text.begin_array().value(turn.tokens).value(turn.logprob).value(turn.entropy).end_array();
+    text.begin_array().value(turn.tokens);
+    put_number(text, turn.logprob);
+    put_number(text, turn.entropy);
+    text.end_array();
   }
   text.end_array().end_object();
 }
@@ -55,21 +62,44 @@ RolloutLog read_rollout(const Json& json) {
   rollout.tokens = json.at("tokens").get<std::int64_t>();
   rollout.calls = json.at("calls").get<std::int64_t>();
   rollout.invalid = json.at("invalid").get<std::int64_t>();
-  rollout.logprob = json.at("logprob").get<double>();
-  rollout.entropy = json.at("entropy").get<double>();
-  rollout.reward = read_optional<double>(json.at("reward"));
-  rollout.raw_reward = read_optional<double>(json.at("raw_reward"));
+  rollout.logprob = read_real(json.at("logprob"));
+  rollout.entropy = read_real(json.at("entropy"));
+  rollout.reward = read_number(json.at("reward"));
+  rollout.raw_reward = read_number(json.at("raw_reward"));
   rollout.nonfinite = json.at("nonfinite").get<bool>();
   rollout.hit = read_optional<bool>(json.at("hit"));
   rollout.cause = json.at("cause").get<std::string>();
   rollout.answer = json.at("answer").get<std::string>();
   for (const Json& turn : json.at("turns")) {
-    rollout.each_turn.push_back({turn.at(0).get<std::int64_t>(), turn.at(1).get<double>(), turn.at(2).get<double>()});
+    rollout.each_turn.push_back({turn.at(0).get<std::int64_t>(), read_real(turn.at(1)), read_real(turn.at(2))});
   }
   return rollout;
 }
 
+// What earlier points said and a later one may not say again.
+void put_verdict(JsonText& text, const LiveGroup& group) {
+  text.key("verdict")
+      .begin_object()
+      .member("ended", group.ended_by_verdict)
+      .member("stopped", group.stopped)
+      .member("subset", group.subset)
+      .member("normalize", static_cast<int>(group.normalize))
+      .end_object();
+}
+
+// Older programs did not keep it.
+void read_verdict(const Json& json, LiveGroup& group) {
+  const auto verdict = json.find("verdict");
+  if (verdict == json.end()) return;
+  group.ended_by_verdict = verdict->at("ended").get<bool>();
+  group.stopped = verdict->at("stopped").get<bool>();
+  group.subset = read_optional<std::vector<int>>(verdict->at("subset"));
+  group.normalize = static_cast<lang::Normalize>(verdict->at("normalize").get<int>());
+}
+
 }  // namespace
+
+double read_real(const Json& json) { return read_number(json).value_or(std::numeric_limits<double>::quiet_NaN()); }
 
 void put_cells(JsonText& text, const StateCells& states) {
   text.begin_array();
@@ -128,6 +158,7 @@ void put_group(JsonText& text, const LiveGroup& group, bool of_canary) {
       .value(group.gate.late)
       .value(group.gate.carried_out)
       .end_array();
+  put_verdict(text, group);
   if (of_canary) text.member("canary", true);
   text.end_object();
 }
@@ -158,6 +189,7 @@ LiveGroup read_group(const Json& json, const StatisticsPlan& plan) {
   group.cut_by_budget = json.at("cut_by_budget").get<bool>();
   const Json& gate = json.at("gate");
   group.gate = {gate.at(0).get<bool>(), gate.at(1).get<bool>(), gate.at(2).get<bool>(), gate.at(3).get<bool>()};
+  read_verdict(json, group);
   return group;
 }
 

@@ -8,6 +8,9 @@
 
 namespace allot::engine {
 
+// Any real number. Older programs wrote null for what JSON does not know.
+double read_real(const nlohmann::json& json);
+
 // Bits, so that a restored value is the same value.
 void put_cells(JsonText& text, const StateCells& states);
 StateCells read_cells(const nlohmann::json& json);

@@ -20,6 +20,10 @@ Result<void> LiveEngine::set_pool(std::vector<PoolPrompt> prompts) {
       return Error{"The pool holds the prompt " + prompt.key + " twice.", "give each prompt one name"};
     }
   }
+  if (policy_) {
+    const std::vector<std::string> names(keys.begin(), keys.end());
+    if (auto fits = check_inputs(policy_->program(), settings_.inputs, names); !fits) return fits;
+  }
   if (prompts != pool_.prompts()) audit_.pool(iteration_, prompts);
   pool_.assign(std::move(prompts));
   return {};

@@ -70,6 +70,7 @@ void LiveEngine::note_losses() {
 namespace {
 
 Error malformed(const std::string& what) { return Error{"shape: " + what, "this is a fault of the host"}; }
+Error too_late() { return Error{"shape: no iteration is under way.", "ask between `batch_closed` and end_iteration()"}; }
 
 // By sample, from the rows of the rollouts that are trained on; zeros for the others.
 std::vector<double> rows_by_sample(const MicroBatch& batch, std::size_t samples) {
@@ -94,13 +95,17 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
   const Stopwatch watch(spent_seconds_);
   Shaped shaped{batch.advantages, {}, {}};
   if (!points_.has(Point::Shape, Subject::Group) || batch.rollouts.empty()) return shaped;
+  if (!in_iteration_) return too_late();
   if (batch.advantages.size() != batch.rollouts.size()) return malformed("one advantage a rollout is needed");
   LiveGroup* group = groups_.find(batch.rollouts.front().group);
-  if (group == nullptr) group = stored_.find(batch.rollouts.front().group);  // it is replayed
+  if (group == nullptr && (group = stored_.find(batch.rollouts.front().group)) != nullptr) {
+    // It is replayed: its own version went when it ended, and the batch's asks for it at `replay`, too.
+    group->version = version_;
+    group->kept.cover(version_->plan, group->log);
+  }
   if (group == nullptr) return malformed("the group is not of this iteration");
   if (!group->version) return shaped;
   const std::vector<int> handlers = group->version->points.chain(Point::Shape, Subject::Group);
-  if (!handlers.empty()) audit_.shape_group(batch);
   std::vector<double> by_sample(group->log.rollouts.size(), or_nan(std::nullopt));
   std::vector<std::size_t> places;
   std::vector<std::optional<double>> rewards;
@@ -112,6 +117,7 @@ Result<Shaped> LiveEngine::shape_group(const MicroBatch& batch) {
     rewards.push_back(group->log.rollouts[sample].reward);
   }
   if (batch.embeddings.size() % batch.rollouts.size() != 0) return malformed("one embedding a rollout is needed");
+  if (!handlers.empty()) audit_.shape_group(batch);  // what is refused is no event of the run
   if (!batch.embeddings.empty()) group->embeddings = rows_by_sample(batch, by_sample.size());
   for (const int handler : handlers) {
     for (std::size_t i = 0; i < places.size(); ++i) by_sample[places[i]] = shaped.advantages[i];
@@ -134,20 +140,21 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
   Shaped shaped{batch.advantages, {}, {}};
   const std::vector<int> handlers = judge_ ? points_.chain(Point::Shape, Subject::MicroBatch) : std::vector<int>();
   if (handlers.empty() || batch.rollouts.empty()) return shaped;
+  if (!in_iteration_) return too_late();
   const std::size_t count = batch.rollouts.size();
   if (batch.advantages.size() != count) return malformed("one advantage a rollout is needed");
   if (!batch.gram.empty() && batch.gram.size() != count * count) return malformed("the Gram matrix is square, a row a rollout");
-  audit_.shape(batch);
   MicroFacts micro;
   BatchFacts prompts;
   std::vector<int> groups;
   std::vector<std::optional<double>> rewards;
   for (std::size_t i = 0; i < batch.rollouts.size(); ++i) {
     const RolloutRef& ref = batch.rollouts[i];
-    const LiveGroup* const group = stored_or_live(ref.group);
+    LiveGroup* const group = stored_or_live(ref.group);
     if (group == nullptr || ref.sample < 0 || static_cast<std::size_t>(ref.sample) >= group->log.rollouts.size()) {
       return malformed("a rollout that nobody knows");
     }
+    group->kept.cover(version_->plan, group->log);
     MicroFacts::Member member{group->facts(current_turn(group->log)), ref.sample, 0, batch.advantages[i]};
     member.group.prompt = prompts.place(group->log.prompt);
     member.group.category = prompts.category_place(group->log.category);
@@ -157,6 +164,7 @@ Result<Shaped> LiveEngine::shape(const MicroBatch& batch) {
     micro.members.push_back(member);
     rewards.push_back(group->log.rollouts[static_cast<std::size_t>(ref.sample)].reward);
   }
+  audit_.shape(batch);
   micro.gram = &batch.gram;
   std::vector<std::size_t> places(batch.rollouts.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -210,8 +218,8 @@ void LiveEngine::apply(Shaped& shaped, const Verdict& verdict, const std::vector
   }
 }
 
-const LiveGroup* LiveEngine::stored_or_live(int group) const {
-  const LiveGroup* const live = groups_.find(group);
+LiveGroup* LiveEngine::stored_or_live(int group) const {
+  LiveGroup* const live = groups_.find(group);
   return live != nullptr ? live : stored_.find(group);
 }
 
@@ -222,6 +230,7 @@ void LiveEngine::ask_replay() {
   BatchFacts facts;
   std::vector<const LiveGroup*> groups;
   for (const auto& [number, group] : stored_) {
+    group->kept.cover(version_->plan, group->log);
     GroupFacts of_group = group->facts(current_turn(group->log));
     of_group.prompt = facts.place(group->log.prompt);
     of_group.category = facts.category_place(group->log.category);
@@ -244,22 +253,28 @@ void LiveEngine::ask_replay() {
   });
   const std::int64_t most = std::clamp<std::int64_t>(verdict.amount(), 0, batch_.missing());
   if (static_cast<std::int64_t>(order.size()) > most) order.resize(static_cast<std::size_t>(most));
-  for (const std::size_t i : order) {
-    replayed_.push_back(groups[i]->log.group);
-    audit_.replayed(iteration_, groups[i]->log.group, iteration_ - groups[i]->log.iteration);
-  }
-  tallies_.replayed = static_cast<std::int64_t>(order.size());
+  for (const std::size_t i : order) replayed_.push_back(groups[i]->log.group);
 }
 
-// At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it.
-void LiveEngine::keep_for_replay() {
-  if (replay_age_ == 0) return;
+// At the barrier: what was chosen is not trained on where the update is skipped.
+void LiveEngine::note_replayed(const IterationReport& report) {
+  tallies_.replayed = static_cast<std::int64_t>(report.replayed.size());
+  for (const int number : report.replayed) {
+    audit_.replayed(iteration_, number, iteration_ - stored_.find(number)->log.iteration);
+  }
+}
+
+// At the barrier: groups that were trained on enter the buffer, those that have grown too old leave it. What the host
+// gave for the shaping of one is its own as long as the iteration lasts.
+void LiveEngine::keep_for_replay(const IterationReport& report) {
   stored_.remove_if([&](const LiveGroup& group) { return iteration_ - group.log.iteration >= replay_age_; });
-  for (auto& [number, group] : groups_) {
-    if (!group->closed || group->fate != Fate::Trained) continue;
-    auto kept = std::make_unique<LiveGroup>(*group);
-    kept->version.reset();
-    stored_.add(number, std::move(kept));
+  for (const int number : replay_age_ > 0 ? report.trained : std::vector<int>()) {
+    stored_.add(number, std::make_unique<LiveGroup>(*groups_.find(number)));
+  }
+  for (const auto& [number, group] : stored_) {
+    group->version.reset();
+    group->advantages.clear();
+    group->embeddings.clear();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/engine/checked_line.h"
+#include "runtime/engine/event_log.h"
 #include "runtime/engine/json_text.h"
 #include "runtime/engine/saved_group.h"
 
@@ -30,15 +31,17 @@ constexpr std::array counts_of_history{&PromptHistory::groups,  &PromptHistory::
 // The members in their own order, but for the last: a text says whether the prompt came in this epoch, files say in which.
 void put_history(JsonText& text, const PromptHistory& h) {
   for (const auto count : counts_of_history) text.value(h.*count);
-  text.value(h.reward_mean).value(h.reward_squares).value(h.last_iteration).value(h.away_until);
+  put_number(text, h.reward_mean);
+  put_number(text, h.reward_squares);
+  text.value(h.last_iteration).value(h.away_until);
 }
 
 // Without its last member, which is at the place that is returned with it.
 std::pair<PromptHistory, std::size_t> read_history(const Json& json, std::size_t i) {
   PromptHistory h;
   for (const auto count : counts_of_history) h.*count = json.at(i++).get<std::int64_t>();
-  h.reward_mean = json.at(i++).get<double>();
-  h.reward_squares = json.at(i++).get<double>();
+  h.reward_mean = read_real(json.at(i++));
+  h.reward_squares = read_real(json.at(i++));
   h.last_iteration = json.at(i++).get<int>();
   h.away_until = json.at(i++).get<int>();
   return {h, i};
@@ -65,11 +68,9 @@ Account read_account(const Json& json) {
 }
 
 void put(JsonText& text, const RunTallies& run) {
-  text.begin_object()
-      .member("scored", run.scored)
-      .member("hits", run.hits)
-      .member("most_reward", run.most_reward)
-      .member("warned_without_hits", run.warned_without_hits)
+  text.begin_object().member("scored", run.scored).member("hits", run.hits);
+  put_number(text.key("most_reward"), run.most_reward);
+  text.member("warned_without_hits", run.warned_without_hits)
       .member("asked", run.asked)
       .member("first_iteration_over", run.first_iteration_over)
       .member("skipped_updates", run.skipped_updates)
@@ -80,7 +81,7 @@ RunTallies read_run(const Json& json) {
   RunTallies run;
   run.scored = json.at("scored").get<std::int64_t>();
   run.hits = json.at("hits").get<std::int64_t>();
-  if (!json.at("most_reward").is_null()) run.most_reward = json.at("most_reward").get<double>();
+  run.most_reward = read_number(json.at("most_reward"));
   run.warned_without_hits = json.at("warned_without_hits").get<bool>();
   run.asked = json.at("asked").get<bool>();
   run.first_iteration_over = json.at("first_iteration_over").get<bool>();
@@ -168,6 +169,7 @@ HeadText write(const SnapshotHead& head) {
   text.member("conservation",
               std::vector<std::int64_t>{c.started, c.accepted, c.dropped, c.cancelled, c.deferred, c.in_flight});
   text.member("ledger_begun", head.ledger_begun);
+  text.member("overruns", head.overruns);
   text.member("holdout", std::vector<std::int64_t>{head.holdout_observed, head.holdout_flat});
   text.member("paused", head.paused);
   text.key("run");
@@ -251,6 +253,7 @@ ReadSnapshot read_head(const Json& json, const StatisticsPlan& plan) {
   for (const Json& account : json.at("accounts")) snapshot.accounts.push_back(read_account(account));
   snapshot.conservation = read_conservation(json.at("conservation"));
   snapshot.ledger_begun = json.at("ledger_begun").get<bool>();
+  snapshot.overruns = json.value("overruns", std::int64_t{0});
   snapshot.holdout_observed = json.at("holdout").at(0).get<std::int64_t>();
   snapshot.holdout_flat = json.at("holdout").at(1).get<std::int64_t>();
   snapshot.paused = json.at("paused").get<bool>();

@@ -42,6 +42,7 @@ struct SnapshotHead {
   std::vector<Account> accounts;
   Conservation conservation;
   bool ledger_begun = false;
+  std::int64_t overruns = 0;
   std::int64_t holdout_observed = 0;
   std::int64_t holdout_flat = 0;
   bool paused = false;

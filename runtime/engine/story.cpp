@@ -1,5 +1,7 @@
 #include "runtime/engine/story.h"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "lang/unicode.h"
@@ -12,13 +14,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string rounded(int count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string rounded(std::int64_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 }  // namespace
 
 std::string event_words(const Json& record) {
   const std::string kind = record.at("k").get<std::string>();
-  const auto number = [&](const char* member) { return record.at(member).get<int>(); };
+  const auto number = [&](const char* member) { return record.at(member).get<std::int64_t>(); };
   if (kind == "defer") return fmt::format("group {} waits, for {} at most", number("g"), rounded(number("limit"), "iteration"));
   if (kind == "take_up") {
     return fmt::format("group {} is taken up in slot {}, round {}, {} after it was opened", number("g"), number("slot"),

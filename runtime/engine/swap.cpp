@@ -246,6 +246,9 @@ SwapReport LiveEngine::exchange(const SwapRequest& request, PreparedSwap& prepar
     return report;
   }
   if (auto error = take_over(request, prepared, report)) return refuse(*error);
+  if (trust_.paused()) {
+    add_reason(report, fmt::format("the policy before was paused, so this one too decides in shadow up to the end of iteration {}", iteration_));
+  }
   accept(report);
   report.outcome = SwapOutcome::Active;
   return report;
@@ -277,11 +280,13 @@ void LiveEngine::begin_canary(const SwapRequest& request, PreparedSwap& prepared
   report.version = report.change = next.number;
   remember(request.id);
   audit_.version(report.iteration, next.number, prepared.record);
+  keep_origin(next);
   swaps_.by_iteration = ranks(next.program()) || ranks(swaps_.current->program());
   swaps_.share = request.canary;
   report.outcome = SwapOutcome::Canary;
   report.reason = fmt::format("it decides about {:.4g} % of the {}", 100 * request.canary,
                               swaps_.by_iteration ? "iterations, since groups are ranked" : "groups");
+  if (trust_.paused()) add_reason(report, "the active policy is paused, so both decide in shadow");
   tell_of_canary(&next, report);
   accept(report);
   leave_canary(std::move(prepared.version), report);
@@ -338,6 +343,7 @@ void LiveEngine::take_waiting_swap() {
   report.from = swaps_.current->hash();
   waiting.request.expected.clear();  // it was as expected when it was accepted
   auto error = may_exchange(waiting.request, *waiting.prepared.version);
+  if (!error) error = changed_meanwhile(waiting.request, waiting.prepared);  // by a restore
   if (!error) error = take_over(waiting.request, waiting.prepared, report);
   report.outcome = error ? SwapOutcome::Refused : SwapOutcome::Active;
   if (error) report.reason = error->text();

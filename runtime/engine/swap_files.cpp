@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +40,11 @@ std::optional<StateOf> state_of(const Json& back) {
   return back == "then" ? StateOf::Then : StateOf::Now;
 }
 
+// JSON has null for what is no finite number. That is no share, which is for the engine to say.
+double share_of(const Json& share) {
+  return share.is_null() ? std::numeric_limits<double>::quiet_NaN() : share.get<double>();
+}
+
 }  // namespace
 
 std::string to_text(const SwapRequest& request) {
@@ -60,7 +66,7 @@ Result<SwapRequest> swap_request_from(const std::string& text) {
     read.by = json.at("by").get<std::string>();
     read.expected = json.at("expected").get<std::string>();
     read.now = json.at("now").get<bool>();
-    read.canary = json.at("canary").get<double>();
+    read.canary = share_of(json.at("canary"));
     read.confirmed = json.value("confirmed", read.by != "watch");  // requests of earlier programs do not say
     read.parameters = json.at("parameters").get<std::map<std::string, std::string>>();
     read.back = state_of(json.at("back"));
@@ -114,7 +120,7 @@ std::optional<SwapReport> swap_report_from(const std::string& text) {
     report.groups_restarted = json.at("groups_restarted").get<int>();
     report.seconds = json.at("seconds").get<double>();
     report.now = json.value("now", false);  // answers of earlier programs do not say
-    report.canary = json.value("canary", 0.0);
+    report.canary = share_of(json.value("canary", Json(0.0)));
     report.back = state_of(json.value("back", Json()));
     return report;
   });

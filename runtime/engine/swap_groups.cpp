@@ -170,7 +170,7 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   }
   if (same) return std::nullopt;
   Ledger ledger(program, prepared.version->policy->parameters(), settings_.tokens_per_turn, !settings_.shadow);
-  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun());
+  ledger.restore(ledger_.every_account(), ledger_.conservation(), ledger_.begun(), ledger_.overruns());
   ledger_ = std::move(ledger);
   return std::nullopt;
 }
@@ -207,6 +207,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   report.version = report.change = next->number;
   remember(request.id);
   audit_.version(report.iteration, next->number, prepared.record);
+  keep_origin(*next);
   prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
   if (request.back) {
     swaps_.before.pop_back();
@@ -219,10 +220,12 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
     }
   }
   tell_of_canary(next.get(), report);
+  trust_.policy_changed();
   retire(std::exchange(swaps_.canary, nullptr));
   auto old = std::exchange(swaps_.current, next);
   if (!in_iteration_) {
     enter(next);
+    trust_.renew();
     swaps_.since_barrier = true;
     head_ = std::make_shared<const HeadText>(make_head());
     swaps_.saved = swaps_.next_number - 1;

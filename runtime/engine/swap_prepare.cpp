@@ -71,6 +71,12 @@ Result<PreparedSwap> LiveEngine::prepare(const SwapRequest& request, const Activ
   auto policy = policy_for(request, active);
   if (!policy) return policy.error();
   if (auto fits = fits_run(**policy, *active.prompts); !fits) return fits.error();
+  const auto pool = [this] {
+    const std::shared_lock lock(mutex_);
+    return pool_.keys();
+  }();
+  const lang::Program& asked = (*policy)->program();
+  if (auto fits = check_inputs(asked, declared_inputs(asked, settings_.inputs), pool); !fits) return fits.error();
   if (settings_.native && !request.policy) {
     compile_natively(**policy);
     (*policy)->wait_for_native();  // where it fails the evaluator decides, and native_note() says why

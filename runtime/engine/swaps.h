@@ -64,6 +64,13 @@ struct Swaps {
   double share = 0;                  // of the canary
   bool by_iteration = false;         // the canary takes whole batches
   std::vector<Replaced> before;      // the latest last
+  // Texts that a state may need that is restored, where no run folder keeps them: what the run began with, then the latest
+  // last.
+  struct Known {
+    std::string hash;
+    std::shared_ptr<const Origin> origin;
+  };
+  std::vector<Known> known;
   int next_number = 1;
   bool since_barrier = false;        // one was made that no barrier has written yet
   int saved = 0;                     // the latest change (SwapReport) in the latest snapshot

@@ -45,6 +45,7 @@ struct RunTallies {
   bool first_iteration_over = false;
   bool told_native_note = false;
   bool told_shaped_gate = false;
+  bool told_no_epochs = false;
   std::int64_t skipped_updates = 0;
 };
 

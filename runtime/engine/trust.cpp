@@ -42,7 +42,7 @@ std::optional<double> Trust::precision() const {
 }
 
 std::optional<std::string> Trust::review() {
-  if (paused_ || !pause_below_ || observed_ < enough_groups || *precision() >= *pause_below_) return std::nullopt;
+  if (paused_ || outdated_ || !pause_below_ || observed_ < enough_groups || *precision() >= *pause_below_) return std::nullopt;
   paused_ = true;
   const Interval interval = wilson(flat_, observed_);
   return fmt::format(
@@ -51,10 +51,15 @@ std::optional<std::string> Trust::review() {
       observed_, flat_, *precision(), interval.low, interval.high, *pause_below_);
 }
 
+void Trust::renew() {
+  if (outdated_) restore(0, 0, false);
+}
+
 void Trust::restore(std::int64_t observed, std::int64_t flat, bool paused) {
   observed_ = observed;
   flat_ = flat;
   paused_ = paused;
+  outdated_ = false;
 }
 
 }  // namespace allot::engine

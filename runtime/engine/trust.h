@@ -30,6 +30,11 @@ class Trust {
   // At the barrier: the message if this is the moment in which the policy is paused.
   std::optional<std::string> review();
 
+  // Another policy decides from here on: what was observed says nothing of it. Until renew(), at the barrier, the groups of
+  // the one before run on, so it stays paused.
+  void policy_changed() { outdated_ = true; }
+  void renew();
+
   bool paused() const { return paused_; }
   std::int64_t observed() const { return observed_; }
   std::int64_t flat() const { return flat_; }
@@ -43,6 +48,7 @@ class Trust {
   std::int64_t observed_ = 0;
   std::int64_t flat_ = 0;
   bool paused_ = false;
+  bool outdated_ = false;
 };
 
 }  // namespace allot::engine

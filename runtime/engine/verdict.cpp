@@ -116,6 +116,20 @@ std::string show_hole(const lang::Handler& handler, lang::NodeId node, const Cel
   return lang::show(cell, type);
 }
 
+std::vector<std::optional<std::string>> prompt_names(const lang::Rule& rule, const lang::Handler& handler,
+                                                     const std::vector<Cell>& holes, const std::vector<std::string>& prompts) {
+  std::vector<std::optional<std::string>> names;
+  for (const lang::MessagePart& part : rule.because) {
+    if (part.hole < 0) continue;
+    const std::size_t hole = names.size();
+    const bool known = handler.nodes[static_cast<std::size_t>(part.hole)].type.base == lang::Base::Prompt && hole < holes.size() &&
+                       holes[hole].defined;
+    names.push_back(known ? std::optional(show_hole(handler, part.hole, holes[hole], prompts)) : std::nullopt);
+  }
+  const bool any = std::any_of(names.begin(), names.end(), [](const auto& name) { return name.has_value(); });
+  return any ? names : std::vector<std::optional<std::string>>();
+}
+
 }  // namespace
 
 std::string render(const std::vector<lang::MessagePart>& parts, const lang::Handler& handler,
@@ -173,7 +187,9 @@ Verdict resolve(const lang::Program& program, const lang::Handler& handler, cons
   if (form.subset >= 0) verdict.subset = subset_members(handler, form.subset, outcome.subset);
   verdict.normalize = form.normalize;
   verdict.slot = form.slot;
-  if (!rule.because.empty()) verdict.reason = render(rule.because, handler, answer.holes(), prompts);
+  if (rule.because.empty()) return verdict;
+  verdict.reason = render(rule.because, handler, answer.holes(), prompts);
+  verdict.names = prompt_names(rule, handler, answer.holes(), prompts);
   return verdict;
 }
 

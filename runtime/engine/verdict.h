@@ -43,6 +43,8 @@ struct Verdict {
   int rule = -1;                       // -1: no rule held, or a fault
   std::string where;                   // "file:line" of the rule; empty without one
   std::string reason;                  // rendered
+  // By hole of the reason, the names of those that are prompts; empty where none is.
+  std::vector<std::optional<std::string>> names;
 
   std::int64_t amount(std::size_t prompt = 0) const;
   std::optional<std::int64_t> up_to(std::size_t prompt = 0) const;

@@ -174,12 +174,13 @@ Turn make_turn(const std::string& action, const std::string& observation, bool v
 }
 
 Ending make_ending(const std::string& status, std::optional<double> reward, std::optional<double> raw_reward,
-                   const std::string& cause) {
+                   const std::string& cause, const std::string& answer) {
   Ending ending;
   ending.status = parse_status(status);
   ending.reward = reward;
   ending.raw_reward = raw_reward;
   ending.cause = cause;
+  ending.answer = answer;
   return ending;
 }
 
@@ -190,7 +191,7 @@ void bind_engine(nb::module_& module) {
                      "policy: path of a .allot file, or \"\" for none. parameters: NAME to VALUE, as text.\n"
                      "slots: groups of a batch. group_size: rollouts of a group without a `size` handler.\n"
                      "turn_limit: turns of a rollout at most. tokens_per_turn: reserved from a budget before a turn.\n"
-                     "run_folder: where journal and state go; \"\" keeps nothing on disk.\n"
+                     "run_folder: where journal and state go; \"\" keeps nothing on disk. One that holds a run goes on after restore().\n"
                      "shadow: decide and log, change nothing. holdout: share of stops that are not carried out, 0..1.\n"
                      "pause_below: back to shadow where a smaller share of those stops was right.\n"
                      "stop_on_fault: a fault in the policy ends the run; else the point's default is taken.\n"
@@ -228,15 +229,16 @@ void bind_engine(nb::module_& module) {
            "the tokens that the model wrote, in nats.")
       .def("ended",
            [](Engine& engine, int group, int sample, const std::string& status, std::optional<double> reward,
-              std::optional<double> raw_reward, const std::string& cause) {
-             const Ending ending = make_ending(status, reward, raw_reward, cause);
+              std::optional<double> raw_reward, const std::string& cause, const std::string& answer) {
+             const Ending ending = make_ending(status, reward, raw_reward, cause, answer);
              const nb::gil_scoped_release release;
              return unwrap(engine.ended({group, sample}, ending));
            },
            "group"_a, "sample"_a, "status"_a = "completed", "reward"_a = nb::none(), "raw_reward"_a = nb::none(),
-           "cause"_a = "",
+           "cause"_a = "", "answer"_a = "",
            "A rollout ended by itself. A reward of None is unscored, never 0.\n\n"
-           "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.")
+           "status: completed, truncated, aborted, timeout or error. cause: what went wrong, for errors.\n"
+           "answer: its final answer in canonical form; equal ones of a group are one class of `g.classes`, \"\" is none.")
       .def("preview", &Engine::preview, Unlocked(), "What there is to train on, once batch_closed was ordered.")
       .def("end_iteration",
            [](Engine& engine) {

@@ -98,6 +98,7 @@ Result<Orders> Client::ended(RolloutRef rollout, const Ending& ending) {
 
 Result<Orders> Client::drive(const std::vector<RolloutRef>& rollouts) {
   return alone([&]() -> Result<Orders> {
+    line_.meet(Seconds(settings_.timeout));  // who is there now has started these: they end with no other
     for (const RolloutRef& rollout : rollouts) {
       driven_.insert({rollout.group, rollout.sample});
       void_.erase({rollout.group, rollout.sample});

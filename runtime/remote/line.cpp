@@ -19,6 +19,11 @@ namespace {
 
 constexpr std::uint64_t seen_at_least = 64;  // texts that may come before the server is told that they did
 
+Error too_long(Ask ask, std::size_t bytes, std::size_t most) {
+  return {fmt::format("The call `{}` takes {} bytes, and at most {} travel over the socket.", name(ask), bytes, most),
+          "send less with it, or call it in the process that holds the engine"};
+}
+
 Line::Clock::duration ticks(Line::Seconds seconds) {
   return std::chrono::duration_cast<Line::Clock::duration>(seconds);
 }
@@ -40,6 +45,11 @@ void Line::back_off() {
   pause_ = std::min(pause_ * 2, settings_.retry_most);
 }
 
+void Line::forgive() {
+  retry_at_ = {};
+  pause_ = settings_.retry_first;
+}
+
 void Line::drop(const std::string& why) {
   problem_ = why;
   socket_.close();
@@ -56,22 +66,34 @@ void Line::begin_anew() {
   queue_bytes_ = 0;
   numbers_ = seen_ = seen_told_ = awaited_ = 0;
   answer_.reset();
-  retry_at_ = {};
-  pause_ = settings_.retry_first;
+  refused_.reset();
+  absent_ = false;
+  forgive();
 }
 
 bool Line::connect(Clock::time_point until) {
   if (socket_) return true;
   if (Clock::now() < retry_at_) return false;
+  refused_.reset();
   auto opened = connect_to(path_);
+  absent_ = !opened;
   if (!opened) {
     problem_ = opened.error().what;
     back_off();
     return false;
   }
   socket_ = *std::move(opened);
+  const std::string before = engine_;
   try {
-    if (greet(until)) return true;
+    if (greet(until)) {
+      // What ended the connection before may end this one too: until this engine has said something, the next waits.
+      if (engine_ == before) {
+        back_off();
+      } else {
+        forgive();
+      }
+      return true;
+    }
   } catch (...) {  // a connection without a greeting is none
     drop(fmt::format("{}: the wait for the engine was ended", path_.string()));
     throw;
@@ -149,8 +171,7 @@ bool Line::pump() {
 
 void Line::hear(Answer answer) {
   stalled_ = false;
-  retry_at_ = {};
-  pause_ = settings_.retry_first;
+  forgive();
   if (answer.serial <= seen_) return;
   seen_ = answer.serial;
   while (answer.number > 0 && !queue_.empty() && queue_.front().number <= answer.number) {
@@ -180,34 +201,50 @@ void Line::look() {
 // its time also where the next try would come after it.
 bool Line::reconnect(Clock::time_point until, bool keep, int tries) {
   if (keep) return tries == 0 && connect(until);
-  while (!connect(until) && !refused_) {
-    if (Clock::now() >= until) return false;
+  while (true) {
+    const bool due = Clock::now() >= retry_at_;
+    if (connect(until)) return true;
+    if ((due && refused_) || Clock::now() >= until) return false;
     std::this_thread::sleep_until(std::min({retry_at_, until, Clock::now() + slice}));
     settings_.between();
   }
-  return static_cast<bool>(socket_);
+}
+
+void Line::meet(Seconds wait) {
+  look();
+  if (socket_) look();  // the end of a connection comes behind what was said before it
+  if (socket_) return;
+  if (absent_) retry_at_ = {};  // that costs nothing; one that hangs is asked when its time comes
+  connect(Clock::now() + ticks(wait));
 }
 
 std::optional<Answer> Line::ask(Ask ask, const std::function<void(engine::JsonText&)>& put, Seconds wait, bool keep) {
   const Clock::time_point until = Clock::now() + ticks(wait);
   const std::string before = engine_;
   const auto restarted = [&] { return !before.empty() && engine_ != before; };
-  const auto put_last = [&] {
+  const auto put_last = [&]() -> std::optional<Error> {
     engine::JsonText text;
-    begin_request(text, ++numbers_, seen_, ask);
+    begin_request(text, numbers_ + 1, seen_, ask);
     put(text);
+    const std::size_t bytes = text.end_object().text().size();
+    if (bytes > settings_.longest) return too_long(ask, bytes, settings_.longest);
     seen_told_ = seen_;
-    queue_.push_back({numbers_, frame(text.end_object().text())});
+    queue_.push_back({++numbers_, frame(text.text())});
     queue_bytes_ += queue_.back().frame.size();
+    return std::nullopt;
   };
   try {
     if (!socket_) connect(until);
   } catch (...) {
-    if (keep) put_last();
+    if (keep) (void)put_last();
     throw;
   }
   if (restarted()) return std::nullopt;  // what was to be asked is of another engine
-  put_last();
+  if (const auto impossible = put_last()) {
+    Answer answer;
+    answer.error = impossible;
+    return answer;
+  }
   const std::uint64_t number = numbers_;
   bool sent = static_cast<bool>(socket_);
   if (sent) out_ += queue_.back().frame;

@@ -24,6 +24,7 @@ class Line {
     Seconds greeting{1.0};      // that a connection may take
     Seconds retry_first{0.05};  // after a failure nothing is tried for so long, then twice as long, …
     Seconds retry_most{2.0};    // … up to this
+    std::size_t longest = frame_limit;  // bytes of a request; one that no engine would read is an error
     std::function<void()> between = [] {};  // called again and again while a call waits; what it throws ends the wait
   };
 
@@ -41,6 +42,9 @@ class Line {
   std::optional<Answer> ask(Ask ask, const std::function<void(engine::JsonText&)>& put, Seconds wait, bool keep);
   // Takes what has come, without waiting, and tells the server so now and then.
   void look();
+  // Looks who is there now: where the engine that was known is gone, one that has taken its place is found, also before
+  // the next try would come.
+  void meet(Seconds wait);
   // Waits for the answers of all that was asked, and says goodbye.
   void close(Seconds wait);
   // From here on nothing is called between.
@@ -53,7 +57,7 @@ class Line {
   std::size_t waiting_bytes() const { return queue_bytes_; }
   int descriptor() const { return socket_.number(); }               // −1: there is no connection
   const std::string& problem() const { return problem_; }           // the last; empty: none so far
-  const std::optional<Error>& refused() const { return refused_; }  // the other side speaks another version
+  const std::optional<Error>& refused() const { return refused_; }  // the last that was met speaks another version
 
  private:
   struct Asked {
@@ -70,6 +74,7 @@ class Line {
   void hear(Answer answer);
   void drop(const std::string& why);
   void back_off();
+  void forgive();
   void poll_until(Clock::time_point until) const;
 
   std::filesystem::path path_;
@@ -89,6 +94,7 @@ class Line {
   std::uint64_t awaited_ = 0;
   std::optional<Answer> answer_;
   bool stalled_ = false;  // connected, but nothing comes
+  bool absent_ = false;   // at the last try nobody listened
   Clock::time_point retry_at_{};
   Seconds pause_;
   std::string problem_;

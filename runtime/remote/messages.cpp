@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/engine/event_log.h"
 #include "runtime/engine/swap_files.h"
 #include "runtime/remote/event_messages.h"
 #include "runtime/remote/order_messages.h"
@@ -25,10 +28,9 @@ constexpr std::array<std::string_view, 16> asks = {"seen",    "bye",    "events"
 void put_report(JsonText& text, const engine::IterationReport& report) {
   text.begin_object().member("iteration", report.iteration).member("rounds", report.rounds);
   text.member("trained", report.trained).member("replayed", report.replayed).member("skip_update", report.skip_update);
-  text.member("aborted", report.aborted)
-      .member("message", report.message)
-      .member("metrics", report.metrics)
-      .end_object();
+  text.member("aborted", report.aborted).member("message", report.message).key("metrics").begin_object();
+  for (const auto& [name, value] : report.metrics) engine::put_number(text.key(name), value);
+  text.end_object().end_object();
 }
 
 engine::IterationReport read_report(const Json& json) {
@@ -40,7 +42,9 @@ engine::IterationReport read_report(const Json& json) {
   report.skip_update = json.at("skip_update").get<bool>();
   report.aborted = json.at("aborted").get<bool>();
   report.message = json.at("message").get<std::string>();
-  report.metrics = json.at("metrics").get<std::map<std::string, double>>();
+  for (const auto& [name, value] : json.at("metrics").items()) {
+    report.metrics[name] = engine::read_number(value).value();
+  }
   return report;
 }
 
@@ -219,12 +223,10 @@ std::string to_text(const Answer& answer) {
   return closed(text);
 }
 
-Answer read_answer(std::string_view text) {
-  const Json json = Json::parse(text);
-  Answer answer;
-  answer.serial = counter(json.at("m"));
-  if (json.contains("q")) answer.number = counter(json.at("q"));
-  answer.orders = read_orders(json.at("orders"));
+namespace {
+
+// What is beside the orders.
+void read_asked(const Json& json, Answer& answer) {
   answer.error = read_error(json);
   if (json.contains("report")) answer.report = read_report(json.at("report"));
   if (json.contains("shaped")) answer.shaped = read_shaped(json.at("shaped"));
@@ -234,6 +236,28 @@ Answer read_answer(std::string_view text) {
   if (json.contains("ticket")) answer.ticket = whole(json.at("ticket"));
   if (json.contains("swap")) answer.swap = read_swap_report(json.at("swap"));
   if (json.contains("loss")) answer.loss = read_loss(json.at("loss"));
+}
+
+}  // namespace
+
+Answer read_answer(std::string_view text) {
+  const Json json = Json::parse(text);
+  Answer answer;
+  answer.serial = counter(json.at("m"));
+  if (json.contains("q")) answer.number = counter(json.at("q"));
+  answer.orders = read_orders(json.at("orders"));
+  try {
+    read_asked(json, answer);
+  } catch (const std::exception& problem) {
+    Answer unknown;
+    unknown.serial = answer.serial;
+    unknown.number = answer.number;
+    unknown.orders = std::move(answer.orders);
+    unknown.error = Error{fmt::format("The engine's answer has a form that this program does not know: {}.",
+                                      problem.what()),
+                          "install the same version of Allot in every process"};
+    return unknown;
+  }
   return answer;
 }
 

@@ -104,7 +104,8 @@ struct Answer {
 };
 
 // All of these throw std::exception where the text has another form, or a number that no event can have: whoever sends
-// such a text is not one of ours.
+// such a text is not one of ours. But an answer whose orders can be read is one, with an error in place of what it
+// answers: whoever asked is told, and it is not sent again.
 Greeting read_greeting(std::string_view text);
 Welcome read_welcome(std::string_view text);
 Request read_request(std::string_view text);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <list>
 #include <map>
 #include <mutex>
@@ -172,9 +173,21 @@ class Server::Loop {
     }
     peer.last = request.number;
     ++counts_.requests;
-    Answer answer = board_.carry_out(peer.number, request);
+    Answer answer = carry_out(peer, request);
     deliver();  // first to the others: when a client has its answer, they can know of it
     send(peer, std::move(answer));
+  }
+
+  // A client of another engine may be served on, which throws where that one does not answer.
+  Answer carry_out(const Peer& peer, const Request& request) {
+    try {
+      return board_.carry_out(peer.number, request);
+    } catch (const std::exception& problem) {
+      Answer answer;
+      answer.number = request.number;
+      answer.error = Error{problem.what(), ""};
+      return answer;
+    }
   }
 
   void greet(Connection& connection, const Greeting& greeting) {
@@ -210,7 +223,7 @@ class Server::Loop {
 
   void send(Peer& peer, Answer answer) {
     answer.serial = ++peer.serial;
-    std::string framed = frame(to_text(answer));
+    std::string framed = frame(text_of(answer));
     if (answer.number > 0) peer.last_answer = framed.size();
     if (peer.connection != nullptr) {
       peer.connection->out += framed;
@@ -220,6 +233,19 @@ class Server::Loop {
     const std::size_t most = settings_.buffer_limit + peer.last_answer;
     if (peer.unseen_bytes > most || (peer.connection != nullptr && peer.connection->unwritten() > most))
       full_.push_back(&peer);
+  }
+
+  // A client would take one that is too long for the end of the stream, and for that again each time.
+  std::string text_of(const Answer& answer) const {
+    std::string text = to_text(answer);
+    if (text.size() <= settings_.longest_answer || answer.number == 0) return text;
+    Answer instead;
+    instead.serial = answer.serial;
+    instead.number = answer.number;
+    instead.error = Error{fmt::format("The engine's answer takes {} bytes, and at most {} travel over the socket.",
+                                      text.size(), settings_.longest_answer),
+                          "ask in the process that holds the engine"};
+    return to_text(instead);
   }
 
   void deliver() {

@@ -13,6 +13,7 @@
 
 #include "common/result.h"
 #include "runtime/engine/engine.h"
+#include "runtime/remote/frames.h"
 #include "runtime/remote/socket.h"
 
 namespace allot::remote {
@@ -22,6 +23,7 @@ struct ServerSettings {
   double greeting = 5.0;                // seconds that a connection may take to say who it is
   std::size_t buffer_limit = 16 << 20;  // bytes for a client that does not read
   int connections = 1024;               // at once; more are turned away
+  std::size_t longest_answer = frame_limit;  // bytes; what takes more is answered by an error
 };
 
 struct ServerCounts {

@@ -14,6 +14,10 @@ Result<int> SwapWorkers::begin(engine::SwapRequest request) {
                  "ask again when one is done"};
   }
   const int ticket = request.ticket = engine_.announce_swap();
+  if (ticket == 0) {
+    return Error{"What is served here is a client of another engine, and takes no swaps for it.",
+                 "swap at that engine, or through a client of its own"};
+  }
   Worker& worker = workers_.emplace_back();
   worker.thread = std::jthread([this, &worker, request = std::move(request)] {
     (void)engine_.swap(request);

@@ -25,7 +25,8 @@ class SwapWorkers {
   SwapWorkers(const SwapWorkers&) = delete;
   SwapWorkers& operator=(const SwapWorkers&) = delete;
 
-  // The ticket by which Engine::swap_outcome() tells what came of it. An error: too many are under way.
+  // The ticket by which Engine::swap_outcome() tells what came of it. An error: too many are under way, or
+  // this engine gives none ahead, as a client does.
   Result<int> begin(engine::SwapRequest request);
   // Waits for those that are under way.
   void finish();

@@ -18,6 +18,7 @@ class PrefixEdit {
   // `longest` is the largest prefix length that will be asked for; actions beyond it cost nothing. Leave it out where
   // the length is the current turn.
   explicit PrefixEdit(int longest = std::numeric_limits<int>::max()) : limit_(longest) {}
+  int longest() const { return limit_; }
 
   // A further rollout, without actions yet; returns its index, 0 for the first.
   int add_rollout();

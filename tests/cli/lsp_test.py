@@ -195,8 +195,8 @@ class Lsp(Editor):
         for declared, name, to, wanted in [
                 (1, "most", "least", text.replace("param most", "param least").replace("< most", "< least")
                  .replace("with most", "with least")),
-                (2, "rounds", "count", text.replace("param rounds", "param count").replace("start rounds", "start count")
-                 .replace(", rounds = 2", ", count = 2")),
+                (2, "rounds", "lots", text.replace("param rounds", "param lots").replace("start rounds", "start lots")
+                 .replace(", rounds = 2", ", lots = 2")),
                 (3, "a:", "seen", text.replace("state a", "state seen").replace("remember a = a", "remember seen = seen")
                  .replace("a == 1", "seen == 1"))]:
             edits = await self.client.text_document_rename_async(

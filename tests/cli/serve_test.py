@@ -107,25 +107,25 @@ class Serve(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
 
-    def test_a_run_that_was_killed_before_its_first_state_begins_anew(self):
+    def test_a_run_that_was_killed_before_a_state_was_saved_begins_anew(self):
         words = [DYNAMIC, "--slots", "1", "--group-size", "2"]
-        process, ready = self.start(*words)
-        client = Client(ready["socket"])
-        client.say(allot=2, client="by hand", seen=0)
-        client.hear()
-        self.play(client, 0, 0)
+        process, _ = self.start(*words)
         process.kill()
-        process.wait()
-        pathlib.Path(self.run_folder, "state.json").unlink(missing_ok=True)  # it is written behind the answer
-        differs = allot("serve", DYNAMIC, "--slots", "3", "--group-size", "2", "--run", self.run_folder, "--resume")
-        self.assertEqual((differs.code, "with other options" in differs.err), (2, True))
+        process.communicate()
+        unnamed = allot("serve", "--run", self.run_folder, "--resume")  # nothing says what its policy was
+        self.assertEqual((unnamed.code, "name POLICY" in unnamed.err), (2, True))
         process, ready = self.start(*words, "--resume")
-        client = Client(ready["socket"])
-        client.say(allot=2, client="by hand", seen=0)
-        client.hear()
+        self.play(self.greet(ready), 0, 0)
+        process.kill()
+        self.assertIn("it begins anew", process.communicate()[1])
+        # As where the process was killed before the state of iteration 0 was on disk.
+        pathlib.Path(self.run_folder, "state.json").unlink(missing_ok=True)
+        _, ready = self.start(*words, "--resume")
+        client = self.greet(ready)
+        told = client.ask("begin", it=1, prompts=["p0"])["error"]
+        self.assertEqual(told, ["Iteration 1 cannot begin: the run begins anew, and iteration 0 had ended after that.",
+                                "restore() the state of your checkpoint, which knows of them, or begin iteration 0 again"])
         self.play(client, 0, 0)
-        process.send_signal(signal.SIGTERM)
-        self.assertIn("begins anew, with its first iteration", process.communicate(timeout=10)[1])
         self.assertEqual(allot("audit", self.run_folder, "--json").json()["differing"], 0)
 
     def test_what_is_wrong_is_told_before_it_listens(self):

@@ -152,6 +152,31 @@ on replay of batch b { replay up to b.empty by g.age, max_age 2 iterations }
 """
 
 
+REPLAYING = """policy replaying
+refill at most 2 rounds then skip_update
+on finish of group g {
+  when iteration mod 2 == 0 and g.slot == 0 then drop, refill
+  when iteration mod 2 == 1 and g.slot == 0 then drop
+  otherwise train
+}
+on replay of batch b { replay up to b.empty by g.age, max_age 4 iterations }
+"""
+
+
+class Replays(unittest.TestCase):
+    def test_groups_of_a_skipped_update_are_not_trained_on_later(self):
+        """In 0 and 2 a slot stays open and the update is skipped; in 1 nothing was trained on before, in 3 the groups of 1."""
+        place = folder()
+        (place / "replaying.allot").write_text(REPLAYING)
+        words = [*TINY, "--seed", "7", "--arms", "policy", "--policy", str(place / "replaying.allot"), "--run", str(place / "run")]
+        for more in [["--iterations", "2"], ["--iterations", "4", "--resume"]]:
+            process = train(*words, *more)
+            self.assertEqual(process.returncode, 0, process.err)
+        rows = lines(place / "run" / "seed-7" / "policy" / "metrics.jsonl")
+        self.assertEqual([row["batch/skip_update"] for row in rows], [1, 0, 1, 0])
+        self.assertEqual([row["groups/replayed"] for row in rows], [0, 0, 0, 1])
+
+
 class Budgets(unittest.TestCase):
     def test_a_run_ends_with_its_budget(self):
         """Three groups of four an iteration: 12, 12, and the 6 that are left of 30."""

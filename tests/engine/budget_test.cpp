@@ -8,6 +8,7 @@
 
 #include "runtime/engine/story.h"
 #include "tests/engine/bench.h"
+#include "tests/engine/swapping.h"
 #include "tests/folder.h"
 
 using namespace allot;
@@ -196,6 +197,26 @@ TEST_CASE("what a host takes beyond a budget is told, and so is that the budget 
   CHECK(story->find("fate: dropped because no rollout was scored, for the budget did not cover all of its rollouts and turns") !=
         std::string::npos);
   CHECK(driver.run(1, prompts(1)).message.find("took more") == std::string::npos);
+}
+
+// Two rollouts an iteration, each with one turn of 20 tokens where 16 are reserved.
+TEST_CASE("turns beyond what was reserved count over the run, through a resume and a swap of the budget") {
+  const auto budget = [](int tokens) { return fmt::format("policy p\nbudget {} tokens per run\non finish of group g {{ train }}\n", tokens); };
+  const auto play = [](LiveEngine& engine, int iteration) {
+    Driver driver(engine, [](const std::string&, int sample) {
+      Course course = steady(1, sample);
+      course.tokens = 20;
+      return course;
+    });
+    return driver.run(iteration, prompts(1)).metrics.at("budget/overruns");
+  };
+  auto first = swapping::engine_of(budget(1000), settings(1, 2));
+  CHECK(play(*first, 0) == 2);
+  auto engine = swapping::engine_of(budget(1000), settings(1, 2));
+  REQUIRE(engine->restore(first->save_state()));
+  CHECK(play(*engine, 1) == 4);
+  REQUIRE(engine->swap(swapping::request_of(budget(2000))).outcome == SwapOutcome::Active);
+  CHECK(play(*engine, 2) == 6);
 }
 
 namespace {

@@ -140,7 +140,8 @@ std::unique_ptr<LiveEngine> remembering(const fs::path& run) {
 
 std::set<std::string> named(const fs::path& state) {
   std::set<std::string> names;
-  for (const auto& file : nlohmann::json::parse(bench::read_file(state)).at("files")) names.insert(file.at(0).get<std::string>());
+  const auto json = nlohmann::json::parse(bench::read_file(state));
+  for (const auto& file : json.at("files")) names.insert(file.at(0).get<std::string>());
   return names;
 }
 

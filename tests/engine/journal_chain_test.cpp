@@ -122,12 +122,21 @@ TEST_CASE("a resume tells which iterations had ended after the state from which 
   auto engine = open_run(folder.path());
   REQUIRE(engine);
   REQUIRE((*engine)->restore_from(older.path()));
+  const auto what_of = [&](int iteration) {
+    const auto begun = (*engine)->begin_iteration(iteration, {});
+    return begun ? std::string() : begun.error().text();
+  };
+  CHECK(contains(what_of(3), "from the state of iteration 1, and iteration 2 had ended"));  // which would be left out
+  CHECK(contains(what_of(4), "iterations 2, 3 had ended after that"));
+  CHECK(contains(what_of(4), "or begin iteration 2 again"));
   for (const int iteration : {2, 3}) {
     REQUIRE((*engine)->begin_iteration(iteration, {}));
     const auto report = (*engine)->end_iteration();
     REQUIRE(report);
     CHECK(contains(report->message, "iterations 2, 3 had ended, and run again") == (iteration == 2));  // once
   }
+  REQUIRE((*engine)->begin_iteration(7, {}));  // what nobody has ended may be left out
+  REQUIRE((*engine)->end_iteration());
   engine->reset();
   CHECK(audit(folder.path()).good());
   const auto again_in = [&](int segment) {

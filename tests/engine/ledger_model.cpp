@@ -282,7 +282,7 @@ class History {
   void crash() {
     world_ = barrier_;
     ledger_ = fresh();
-    ledger_.restore(saved_.accounts(), saved_.conservation(), saved_.begun());
+    ledger_.restore(saved_.accounts(), saved_.conservation(), saved_.begun(), saved_.overruns());
     if (world_.rollouts.started > 0 || !world_.groups.empty()) ++told_.crashes;
     if (saved_.accounts().empty() || world_.begun) begin();
   }

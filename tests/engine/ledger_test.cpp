@@ -1,4 +1,5 @@
 // The ledger against a plain model of it, over long random histories.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,14 +64,14 @@ TEST_CASE("a budget per run counts on through versions that declare another or n
   const lang::Program none;
   for (const lang::Program* const program : {&per_run, &per_iteration, &tokens, &none, &per_run}) {
     Ledger next(*program, {}, tokens_per_turn, true);
-    next.restore(ledger.every_account(), ledger.conservation(), ledger.begun());
+    next.restore(ledger.every_account(), ledger.conservation(), ledger.begun(), ledger.overruns());
     ledger = std::move(next);
     ledger.begin_iteration();
     CHECK(ledger.accounts().size() == program->budgets.size());
     if (program == &per_run) CHECK(ledger.accounts()[0].spent == started);
     // Once as part of a swap, once as a snapshot is read back.
     Ledger again(*program, {}, tokens_per_turn, true);
-    again.restore(ledger.every_account(), ledger.conservation(), ledger.begun());
+    again.restore(ledger.every_account(), ledger.conservation(), ledger.begun(), ledger.overruns());
     ledger = std::move(again);
     for (int i = 0; i < 2; ++i, ++started) {
       Permit permit;
@@ -93,6 +94,42 @@ TEST_CASE("a budget per iteration begins anew, and carries over only where that 
     ledger.begin_iteration();
     CHECK(ledger.affordable(99) == (carry ? 19 : 10));  // 9 were left
   }
+}
+
+// What the next iteration has, by hand: the new amount, and with `carry over` what the old one left.
+TEST_CASE("a version that changes a budget per iteration finds what the last one left of it, and nothing of one it adds") {
+  struct Change {
+    std::optional<std::int64_t> before;
+    int spent;
+    std::int64_t after;
+    bool carry;
+    int room;
+  };
+  for (const Change& change : {Change{4, 4, 10, true, 10}, Change{{}, 4, 6, true, 6}, Change{100, 24, 10, true, 86},
+                               Change{100, 24, 10, false, 10}, Change{10, 4, 10, true, 16}}) {
+    const auto declared = [&](std::int64_t amount) { return program_with({budget(lang::BaseUnit::Rollouts, amount, false, change.carry)}); };
+    Ledger ledger(change.before ? declared(*change.before) : lang::Program(), {}, tokens_per_turn, true);
+    ledger.begin_iteration();
+    for (int i = 0; i < change.spent; ++i) {
+      Permit permit;
+      ledger.start(permit);
+      ledger.end(permit, true);
+    }
+    // A swap, and a snapshot of it that is read back.
+    for (int i = 0; i < 2; ++i) {
+      Ledger next(declared(change.after), {}, tokens_per_turn, true);
+      next.restore(ledger.every_account(), ledger.conservation(), ledger.begun(), ledger.overruns());
+      ledger = std::move(next);
+    }
+    ledger.begin_iteration();
+    CHECK(ledger.affordable(999) == change.room);
+  }
+  // Before the first iteration nothing was left.
+  Ledger fresh(program_with({budget(lang::BaseUnit::Rollouts, 4, false, true)}), {}, tokens_per_turn, true);
+  Ledger next(program_with({budget(lang::BaseUnit::Rollouts, 10, false, true)}), {}, tokens_per_turn, true);
+  next.restore(fresh.every_account(), fresh.conservation(), fresh.begun(), 0);
+  next.begin_iteration();
+  CHECK(next.affordable(99) == 10);
 }
 
 TEST_CASE("a budget per run is used up when it covers no rollout's first turn") {
@@ -124,4 +161,7 @@ TEST_CASE("a driver that writes more than was reserved is counted") {
   turn.tokens = tokens_per_turn + 1;
   ledger.settle(permit, turn);
   CHECK(ledger.overruns() == 1);
+  Ledger next(program_with({budget(lang::BaseUnit::Tokens, 200, true)}), {}, tokens_per_turn, true);
+  next.restore(ledger.every_account(), ledger.conservation(), ledger.begun(), ledger.overruns());
+  CHECK(next.overruns() == 1);
 }

@@ -133,3 +133,35 @@ TEST_CASE("a damaged state, and one of another policy, are refused") {
   REQUIRE_FALSE(refused);
   CHECK(refused.error().what.find("another policy") != std::string::npos);
 }
+
+TEST_CASE("a run is not begun over the state of another: it is given that state first, or a folder of its own") {
+  const bench::Folder folder;
+  Settings kept = settings(3, 4);
+  kept.run_folder = folder.path();
+  std::string at_beginning;
+  {
+    auto engine = engine_of(learning, kept);
+    at_beginning = engine->save_state();
+    Told told;
+    play(*engine, 0, 2, told);
+  }
+  const std::string state = bench::read_file(folder.path() / "state.json");
+  {
+    auto forgetful = engine_of(learning, kept);
+    const auto begun = forgetful->begin_iteration(0, prompts(9));
+    REQUIRE_FALSE(begun);
+    CHECK(begun.error().what.find("holds the state of a run") != std::string::npos);
+    CHECK(begun.error().what.find(folder.path().string()) != std::string::npos);
+    CHECK(begun.error().help.find("name another folder") != std::string::npos);
+  }
+  CHECK(bench::read_file(folder.path() / "state.json") == state);
+  {
+    auto resumed = engine_of(learning, kept);
+    REQUIRE(resumed->restore_from(folder.path()));
+    CHECK(resumed->begin_iteration(2, prompts(9)));
+  }
+  // A host that ended before its first checkpoint begins anew from the state of the beginning.
+  auto anew = engine_of(learning, kept);
+  REQUIRE(anew->restore(at_beginning));
+  CHECK(anew->begin_iteration(0, prompts(9)));
+}

@@ -30,6 +30,42 @@ TEST_CASE("a run folder has one engine at a time, and the second is told whose i
   CHECK(Engine::create(settings));
 }
 
+TEST_CASE("a folder that is not the one of the lock any more is noticed") {
+  const bench::MadeFolder place;
+  const std::filesystem::path run = place.path / "run", moved = place.path / "moved";
+  const auto lock = RunLock::take(run, "engine.lock");
+  REQUIRE(lock);
+  CHECK_FALSE(lock->has_moved());
+  std::filesystem::rename(run, moved);
+  CHECK(lock->has_moved());
+  std::filesystem::create_directories(run);  // another one in its place
+  CHECK(lock->has_moved());
+  std::filesystem::remove(run);
+  std::filesystem::rename(moved, run);
+  CHECK_FALSE(lock->has_moved());
+  CHECK_FALSE(RunLock().has_moved());
+}
+
+TEST_CASE("a run whose folder was moved away says so at each barrier") {
+  const bench::MadeFolder place;
+  const std::filesystem::path run = place.path / "run", checkpoint = place.path / "checkpoint";
+  std::filesystem::create_directories(checkpoint);
+  Settings settings = bench::settings(1, 2);
+  settings.run_folder = run;
+  const auto engine = Engine::create(settings);
+  REQUIRE(engine);
+  bench::Driver driver(**engine, [](const std::string&, int sample) { return bench::steady(2, sample); });
+  const auto told = [&](int iteration) {
+    return driver.run(iteration, {"p0"}).message.find(fmt::format("is not at {} any more", run.string())) != std::string::npos;
+  };
+  CHECK_FALSE(told(0));
+  REQUIRE((*engine)->save_state_in(checkpoint));  // what is written in the background is written
+  std::filesystem::rename(run, place.path / "moved");
+  std::filesystem::create_directories(run);
+  CHECK(told(1));
+  CHECK(told(2));
+}
+
 TEST_CASE("the lock goes with its process, however that ends") {
   const Folder folder;
   int ready[2];

@@ -1,11 +1,13 @@
 // Which prompts an iteration opens, what is remembered of them, and how they go away and come back.
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include "tests/engine/bench.h"
+#include "tests/engine/swapping.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -211,4 +213,91 @@ TEST_CASE("a pool with one prompt twice is refused") {
   const auto set = engine->set_pool({{"a", ""}, {"a", ""}});
   REQUIRE_FALSE(set);
   CHECK(set.error().what.find("a twice") != std::string::npos);
+}
+
+TEST_CASE("every prompt of the pool has a value of each input that is not optional: before it is taken, and before a swap") {
+  const auto policy = [](const std::string& type, const std::string& score) {
+    return fmt::format("policy easy\ninput difficulty: {} per prompt\non select of pool p {{ take 1 by {} }}\n", type, score);
+  };
+  const std::string strict = policy("prob", "-difficulty[q]");
+  Settings made = settings(1, 2);
+  made.inputs = {{"difficulty", {{"p0", 0.9}, {"p1", 0.1}}}};
+  const std::string missing = "has no value for the prompt \"p2\"";
+  auto engine = swapping::engine_of(strict, made);
+  const auto refused = engine->set_pool(pool_of(3));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().what.find(missing) != std::string::npos);
+  REQUIRE(engine->set_pool(pool_of(2)));
+  Driver driver(*engine, mixed);
+  driver.run(0, {});
+  CHECK(opened(driver) == std::vector<std::string>{"p1"});
+
+  auto lenient = swapping::engine_of(policy("prob?", "-(difficulty[q] ?? 0.5)"), made);
+  REQUIRE(lenient->set_pool(pool_of(3)));
+  const SwapReport report = lenient->swap(swapping::request_of(strict));
+  CHECK(report.outcome == SwapOutcome::Refused);
+  CHECK(report.reason.find(missing) != std::string::npos);
+  REQUIRE(lenient->set_pool(pool_of(2)));
+  CHECK(lenient->swap(swapping::request_of(strict)).outcome == SwapOutcome::Active);
+}
+
+TEST_CASE("a prompt without a name can have no value of an input, and that is said") {
+  Settings made = settings(1, 2);
+  made.inputs = {{"difficulty", {{"", 0.9}, {"p1", 0.1}}}};
+  const auto engine = LiveEngine::create(
+      made, bench::policy_of("policy p\ninput difficulty: prob per prompt\non select of pool p { take 1 by difficulty[q] }\n"));
+  REQUIRE_FALSE(engine);
+  CHECK(engine.error().what.find("has one value for each prompt; one named \"\" can have none") != std::string::npos);
+}
+
+// Without a pool no epoch ends, so a prompt that is away until the next one never comes back.
+TEST_CASE("evictions until an epoch are warned of once where none will end, and so is each iteration that may draw nothing") {
+  const std::string warning = "prompts are evicted until an epoch, but no epoch ever ends";
+  const std::string none = "no prompt may be drawn: all 2 are evicted";
+  const auto course = [](const std::string&, int) { return steady(1, 1.0); };
+  for (const bool pooled : {false, true}) {
+    auto engine = engine_of("policy evicting\non finish of group g { drop, evict until epoch + 1 }\n", settings(2, 2));
+    if (pooled) REQUIRE(engine->set_pool(pool_of(2)));
+    std::vector<bool> warned, empty;
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      const std::string message = Driver(*engine, course).run(iteration, prompts(2)).message;
+      warned.push_back(message.find(warning) != std::string::npos);
+      empty.push_back(message.find(none) != std::string::npos);
+    }
+    CHECK(warned == std::vector<bool>{!pooled, false, false});
+    CHECK(empty == std::vector<bool>{false, !pooled, !pooled});
+  }
+  auto good = engine_of("policy evicting\non finish of group g { drop, evict for good }\n"
+                        "on epoch of pool p { readmit where q.evicted }\n", settings(2, 2));
+  CHECK(Driver(*good, course).run(0, prompts(2)).message.find(warning) == std::string::npos);
+}
+
+TEST_CASE("prompts that left the pool are not counted among its evicted ones") {
+  auto engine = engine_of(R"(
+policy counting
+on select of pool p { report away = p.evicted otherwise take 1 }
+on finish of group g { drop, evict for good }
+on epoch of pool p { readmit where q.evicted and q.groups > 9 groups }
+)", settings(1, 2));
+  const auto away = [&](int iteration, std::vector<PoolPrompt> pool) {
+    REQUIRE(engine->set_pool(std::move(pool)));
+    const IterationReport report = Driver(*engine, mixed).run(iteration, {});
+    return std::pair(report.metrics.at("report/away"), report.metrics.at("pool/away"));
+  };
+  // p0, then p1 is opened and evicted; before the last iteration p0 leaves the pool and p2 is new.
+  CHECK(away(0, pool_of(2)) == std::pair(0.0, 1.0));
+  CHECK(away(1, pool_of(2)) == std::pair(1.0, 2.0));
+  CHECK(away(2, {{"p1", ""}, {"p2", ""}}) == std::pair(1.0, 2.0));
+}
+
+TEST_CASE("the last number of an iteration is refused: none could follow it") {
+  auto engine = engine_of("", settings(1, 2));
+  const int last = std::numeric_limits<int>::max();
+  const auto refused = engine->begin_iteration(last, prompts(1));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().what == "Iteration 2147483647 cannot begin: no number comes after it.");
+  CHECK(Driver(*engine, mixed).run(last - 1, prompts(1)).iteration == last - 1);
+  const auto before = engine->begin_iteration(0, prompts(1));
+  REQUIRE_FALSE(before);
+  CHECK(before.error().help.find("2147483647") != std::string::npos);
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "runtime/engine/replaying.h"
 #include "tests/engine/swapping.h"
 
 using namespace allot;
@@ -106,6 +107,49 @@ TEST_CASE("swap: a deferred group resumes under the current version, its state c
     REQUIRE(adopted.size() == 1);
     CHECK(adopted.front().at("state") == state);
     CHECK(adopted.front().at("g") == 0);
+  }
+}
+
+TEST_CASE("swap: a group that ran meanwhile and then waits is decided by the active version, before and after a resume") {
+  const auto waits = [](const std::string& who) {
+    return fmt::format("policy waits\nrefill at most 2 rounds then train_partial\non select of pool p {{ take 1 }}\n"
+                       "on size of batch b {{ start 2 each, up to 4 }}\non wave 1 of group g {{ defer at most 4 iterations, leave }}\n"
+                       "on resume of group g by g.age {{ complete to 4 }}\non finish of group g {{ train because \"{}\" }}\n", who);
+  };
+  const auto course = [](const std::string&, int sample) { return steady(1, sample % 2); };
+  for (const bool cut : {false, true}) {
+    INFO((cut ? "resumed" : "not interrupted"));
+    const Folder folder;
+    Settings made = settings(1, 2);
+    made.run_folder = folder.path;
+    auto engine = engine_of(waits("before"), made);
+    SwapReport report;
+    Driver first(*engine, course);
+    first.after_event = [&] {
+      if (report.ticket == 0) report = engine->swap(request_of(waits("after")));
+    };
+    first.run(0, prompts(1));
+    REQUIRE(first.deferred.size() == 1);
+    REQUIRE(report.outcome == SwapOutcome::Active);
+    CHECK(report.groups_moved == 0);  // it ran
+    const auto adopted = records(folder.path, "adopt");
+    REQUIRE(adopted.size() == 1);     // … and moved when it began to wait
+    CHECK(adopted.front().at("g") == 0);
+    if (cut) {
+      const std::string state = engine->save_state();
+      engine.reset();
+      engine = engine_of(waits("before"), made);
+      if (auto restored = engine->restore(state); !restored) FAIL(restored.error().text());
+    }
+    Driver second(*engine, course);
+    second.run(1, {});
+    REQUIRE(second.closed.size() == 1);
+    CHECK(second.closed.front().reason == "after");
+    CHECK(second.closed.front().policy == report.to);
+    engine.reset();
+    const auto replayed = replay_run(folder.path);
+    if (!replayed) FAIL(replayed.error().text());
+    CHECK(replayed->differing == 0);
   }
 }
 

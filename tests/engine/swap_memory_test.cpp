@@ -203,10 +203,10 @@ TEST_CASE("rollback: to versions that came and went within one iteration, with t
 
 TEST_CASE("rollback: the version before, with the state of now or of then") {
   for (const bool on_disk : {false, true}) {
-    const Folder folder;
-    Settings made = settings(2, 2);
-    if (on_disk) made.run_folder = folder.path;
     for (const StateOf state : {StateOf::Now, StateOf::Then}) {
+      const Folder folder;
+      Settings made = settings(2, 2);
+      if (on_disk) made.run_folder = folder.path;
       auto engine = engine_of(with_beta, made);
       const std::string first = engine->policy_hash();
       Driver driver(*engine, by_digit);

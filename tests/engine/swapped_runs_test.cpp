@@ -158,10 +158,10 @@ class Run {
 
   int resume() {
     start();
-    if (checkpoint_iteration_ < 0) return -1;  // the process ended before it had saved anything
+    if (auto restored = engine_->restore(checkpoint_); !restored) FAIL(restored.error().text());
+    if (checkpoint_iteration_ < 0) return -1;  // from the beginning
     ++seen_.resumed;
     seen_.resumed_after_swap += saved_between_;
-    if (auto restored = engine_->restore(checkpoint_); !restored) FAIL(restored.error().text());
     return checkpoint_iteration_;
   }
 

@@ -1,4 +1,6 @@
 // Shadow, holdout and pausing: how a policy is tried without being believed.
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -106,6 +108,20 @@ TEST_CASE("a policy that is wrong too often is paused, says so, and stays paused
   CHECK(second.stops.empty());
 }
 
+TEST_CASE("what a policy is paused below is a share from 0 to 1") {
+  Settings watched = settings(1, 2);
+  for (const double share : {std::nan(""), -0.1, 1.1, std::numeric_limits<double>::infinity()}) {
+    watched.pause_below = share;
+    const auto refused = Engine::create(watched);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().what.find("pause_below is ") == 0);
+  }
+  for (const double share : {0.0, 1.0}) {
+    watched.pause_below = share;
+    CHECK(Engine::create(watched));
+  }
+}
+
 TEST_CASE("nine held-out groups are too few to pause on, and a precise policy goes on") {
   Settings watched = settings(12, 4);
   watched.holdout = 1;
@@ -117,4 +133,45 @@ TEST_CASE("nine held-out groups are too few to pause on, and a precise policy go
   auto precise = engine_of(stopper, watched);
   Driver right(*precise, [](const std::string&, int) { return steady(5, 1.0); });
   CHECK(right.run(0, prompts(12)).message.empty());
+}
+
+TEST_CASE("a pause ends with the policy that was wrong: the next one decides, and is measured by itself") {
+  Settings watched = settings(12, 4);
+  watched.holdout = 1;
+  watched.pause_below = 0.6;
+  SwapRequest request;
+  for (const bool within : {false, true}) {
+    INFO("swapped " << (within ? "within an iteration" : "between two"));
+    auto engine = engine_of(stopper, watched);
+    CHECK(Driver(*engine, course_of).run(0, prompts(10)).metrics.at("policy/paused") == 1);  // 5 of 10 flat: 0.5
+    request.policy = bench::policy_of("policy dropper\non finish of group g { drop }\n");
+    SwapReport report;
+    int next = 1;
+    if (within) {  // groups of the one before run, so it stays paused for so long
+      Driver driver(*engine, course_of);
+      driver.after_event = [&] {
+        if (report.ticket == 0) report = engine->swap(request);
+      };
+      const IterationReport told = driver.run(next++, prompts(10));
+      CHECK(report.reason.find("decides in shadow up to the end of iteration 1") != std::string::npos);
+      CHECK(told.metrics.at("policy/paused") == 1);
+      CHECK(told.trained.size() == 10);
+    } else {
+      report = engine->swap(request);
+      CHECK(report.reason.empty());
+    }
+    REQUIRE(report.outcome == SwapOutcome::Active);
+    for (const bool resumed : {false, true}) {
+      if (resumed) {  // the end of the pause is saved
+        const std::string state = engine->save_state();
+        if (auto restored = engine->restore(state); !restored) FAIL(restored.error().text());
+      }
+      Driver driver(*engine, course_of);
+      const IterationReport told = driver.run(next++, prompts(10));
+      CHECK(told.metrics.at("policy/paused") == 0);
+      CHECK(told.metrics.at("holdout/observed") == 0);
+      CHECK(told.trained.empty());
+      CHECK(driver.closed.size() == 10);
+    }
+  }
 }

@@ -64,6 +64,17 @@ class Clients(unittest.TestCase):
         self.assertEqual(leader.save_state(), self.engine.save_state())
         self.assertEqual((leader.defaults, worker.defaults, server.counts["refused"]), (0, 0, 0))
 
+    def test_an_answer_travels_with_its_ending(self):
+        policy = self.run_folder.parent / "answers.allot"
+        policy.write_text("policy answers\non finish of group g {\n  let most = max(count_by(g.classes)) ?? 0\n"
+                          "  drop because \"{most} alike\"\n}\n")
+        self.serve(str(policy), group_size=3)
+        client = self.connect()
+        client.begin_iteration(0, ["p0"])
+        client.ended(0, 0, answer="42")
+        client.ended(0, 1, answer="42")
+        self.assertEqual(client.ended(0, 2, answer="7").closed[0].reason, "2 alike")
+
     def test_a_report_that_cannot_be_is_refused_here_and_costs_nothing_else(self):
         server = self.serve()
         client = self.connect()

@@ -12,6 +12,13 @@ import allot
 STDLIB = Path(os.environ["ALLOT_SOURCE_DIR"], "stdlib")
 DYNAMIC = str(STDLIB / "dynamic_sampling.allot")
 SELECTIVE = str(STDLIB / "selective_rollout.allot")
+ANSWERS = """policy answers
+
+on finish of group g {
+  let most = max(count_by(g.classes)) ?? 0
+  drop because "{most} alike"
+}
+"""
 
 
 def play(engine, group, rewards):
@@ -64,6 +71,16 @@ class Orders(unittest.TestCase):
         orders = play(engine, 0, [1.0, None, float("nan"), float("inf")])
         self.assertEqual(orders.closed[0].reason, "1 scored, no spread")
 
+    def test_equal_answers_of_a_group_are_one_class(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "answers.allot")
+            file.write_text(ANSWERS)
+            engine = allot.Engine(str(file), slots=1, group_size=4)
+        engine.begin_iteration(0, ["p0"])
+        for sample, answer in enumerate(["42", "7", "42"]):
+            engine.ended(0, sample, answer=answer)
+        self.assertEqual(engine.ended(0, 3).closed[0].reason, "2 alike")  # without an answer: of no class
+
     def test_without_a_policy_everything_is_trained(self):
         engine = allot.Engine("", slots=1, group_size=2)
         engine.begin_iteration(0, ["p0"])
@@ -108,6 +125,8 @@ class Errors(unittest.TestCase):
         self.refused("at", allot.Engine, SELECTIVE, {"att": "2"})  # the near match
         self.refused("0..1", allot.Engine, SELECTIVE, {"threshold": "2"})
         self.refused("slots is 0", allot.Engine, "", slots=0)
+        for share in (float("nan"), -1.0, 7.0):
+            self.refused("it is a share from 0 to 1", allot.Engine, "", pause_below=share)
         self.refused("it would never be asked", allot.Engine, SELECTIVE, {"at": "31"}, turn_limit=30)
 
     def test_a_policy_with_errors_shows_all_of_them_with_their_places(self):

@@ -1,6 +1,7 @@
 """The rectangle that TRL gets, from a real GRPOTrainer: stubs, refills, subsets, and rollouts that break."""
 
 import unittest
+from dataclasses import replace
 
 import torch
 
@@ -84,6 +85,23 @@ class Rows(unittest.TestCase):
             self.check_stub(rows, row)
         self.assertEqual([len(named["action"]) > 0 for method, _, named in driver.collector.events if method == "turn"],
                          [True] * 4)  # one turn each, and no more
+
+    def test_what_an_environment_says_was_answered_is_told(self):
+        answers = iter(["42", "42", "7", ""])
+
+        class Answering(Corridor):
+            def reset(self, prompt):
+                self.answer = next(answers)
+                return super().reset(prompt)
+
+            def act(self, text):
+                return replace(super().act(text), answer=self.answer)
+
+        file = policy(self.place, "on finish of group g {\n  let most = max(count_by(g.classes)) ?? 0\n"
+                                  "  drop because \"{most} alike\"\n}\n")
+        driver = driver_of(file, slots=1, rounds=1, environment=Answering)
+        self.rows(driver, ["door left 2"])
+        self.assertEqual(driver.decisions[0]["reason"], "2 alike")
 
     def test_a_refilled_slot_carries_the_prompt_it_was_refilled_with(self):
         driver = driver_of(DYNAMIC, slots=2, pool=["door right 3"], rounds=2,

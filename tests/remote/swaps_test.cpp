@@ -1,5 +1,6 @@
 // Swaps through a client: what comes of them is what comes of them in process, nobody waits for one, and none is lost.
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -78,8 +79,10 @@ Swapped swapped(bool through_client) {
   note(engine.swap_outcome(waits));
   note(engine.swap(back(engine::StateOf::Then)));
   note(engine.swap(request_of("policy gate\non nothing\n")));
-  canary.canary = 2;
-  note(engine.swap(canary));
+  for (const double share : {2.0, std::nan("")}) {
+    canary.canary = share;
+    note(engine.swap(canary));
+  }
   CHECK(engine.swap_outcome(1000).ticket == 0);
   swapped.state = engine.save_state();
   return swapped;
@@ -147,7 +150,8 @@ TEST_CASE("what comes of swaps through a client is what comes of them in process
   // rollback takes back; state that is declared anew waits for the barrier, and is active after it; back; no policy; no
   // share.
   CHECK(alone.outcomes == std::vector<std::string>{"refused", "active", "unchanged", "active", "canary", "active",
-                                                   "waiting", "waiting", "active", "active", "refused", "refused"});
+                                                   "waiting", "waiting", "active", "active", "refused", "refused",
+                                                   "refused"});
   CHECK(through.all == alone.all);
   CHECK(through.state == alone.state);
 }

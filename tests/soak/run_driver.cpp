@@ -208,7 +208,12 @@ int main(int count, char** words) {
   settings.host.defers = true;
   Host host(demand(Engine::create(settings)), std::atoi(words[4]));
   const fs::path checkpoint = folder / "checkpoint.json";
-  int iteration = fs::exists(checkpoint, failure) ? host.restore(checkpoint) : 0;
+  int iteration = 0;
+  if (fs::exists(checkpoint, failure)) {
+    iteration = host.restore(checkpoint);
+  } else {
+    host.save(checkpoint, -1);  // who is killed before the next one begins anew from this
+  }
   for (; iteration < iterations; ++iteration) {
     say(fmt::format("began {}", iteration));
     host.iterate(iteration);

@@ -165,13 +165,20 @@ def read_only(driver):
     return {"read_only": answer.stderr.strip()}
 
 
+def saved(folder):
+    """Whether a checkpoint tells of an iteration."""
+    file = folder / "checkpoint.json"
+    return file.exists() and json.loads(file.read_text())["iteration"] >= 0
+
+
 def damaged_segment(driver):
     """A damaged line of an old segment: the run goes on, and the audit names the line."""
     with tempfile.TemporaryDirectory(prefix="allot-damaged-") as name:
         folder = pathlib.Path(name) / "run"
-        driver.killed(folder, 0.05)
-        while not (folder / "checkpoint.json").exists():
-            driver.killed(folder, 0.1)
+        seconds = 0.05
+        while not saved(folder):  # where a process is slow, or watched, it needs longer to get anywhere
+            driver.killed(folder, seconds)
+            seconds *= 1.3
         segment = next(file for file in sorted((folder / "journal").iterdir()) if len(file.read_text().splitlines()) > 9)
         lines = segment.read_text().splitlines(keepends=True)
         lines[5] = lines[5].replace(":", ";", 1)

@@ -179,7 +179,8 @@ def pending_swaps(allot, count, seed=2):
             wait_for(process, lambda: len(acknowledged(run)) >= 3)
             asking = subprocess.Popen([trainer.allot, "swap", str(arm), str(other), "--wait", "60"], stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL)
-            wait_for(process, lambda: list((arm / "swap" / "requests").glob("*")) or asking.poll() is not None)
+            requests = arm / "swap" / "requests"  # what is still being written was not asked yet
+            wait_for(process, lambda: any(file.suffix in (".json", ".taken") for file in requests.glob("*")) or asking.poll() is not None)
             time.sleep(chance.choice([0, 0.02, 0.2, 1, 2]))
             asking.kill()  # it would take its request back once it sees that nobody serves any more
             asking.wait()
@@ -192,7 +193,7 @@ def pending_swaps(allot, count, seed=2):
             state = json.loads((arm / "state.json").read_text())
             if len(taken) != 1 or state["policy"] != wanted:
                 raise Lost(f"the request made {len(taken)} swaps; {state['policy'][:12]} is active, not {wanted[:12]}")
-            if list((arm / "swap" / "requests").iterdir()):
+            if list(requests.iterdir()):
                 raise Lost("the request is still there after it was carried out and saved")
             trainer.audit(arm)
             shutil.rmtree(run)

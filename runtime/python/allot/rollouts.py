@@ -20,12 +20,16 @@ log = logging.getLogger("allot")
 
 @dataclass(frozen=True)
 class Answer:
-    """What an environment says after an action. `action` is its canonical form, "invalid" where it understood none."""
+    """What an environment says after an action. `action` is its canonical form, "invalid" where it understood none.
+
+    `answer` is what the rollout has answered by now, in canonical form; equal ones of a group are one class of `g.classes`.
+    """
 
     observation: str
     action: str
     valid: bool = True
     done: bool = False
+    answer: str = ""               # empty: none
 
 
 class Environment(Protocol):
@@ -55,6 +59,7 @@ class Rollout:
     env_mask: list[int] = field(default_factory=list)  # 1: the model wrote the token; 0: the environment did
     logprobs: list[float] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
+    answer: str = ""
     reward: float | None = None
     status: str = "running"
     held: bool = False
@@ -174,6 +179,7 @@ class Collector:
             self._end(rollout, "error")
             return
         rollout.actions.append(answer.action)
+        rollout.answer = answer.answer
         last = answer.done or len(rollout.actions) >= self.turn_limit
         self._carry_out(self.tell(
             "turn", rollout.group, rollout.sample, action=answer.action, observation=answer.observation,
@@ -193,7 +199,7 @@ class Collector:
             log.warning("rollout %d of group %d ended unscored: %s", rollout.sample, rollout.group, rollout.broken)
         self._retire(rollout.group, rollout.sample, status)
         self._carry_out(self.tell("ended", rollout.group, rollout.sample, status=status, reward=rollout.reward,
-                                  cause=rollout.broken))
+                                  cause=rollout.broken, answer=rollout.answer))
 
     def _retire(self, group: int, sample: int, status: str) -> None:
         rollout = self._live.pop((group, sample), None)

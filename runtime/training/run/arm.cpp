@@ -294,9 +294,13 @@ Result<UpdateReport> Arm::update(const Collected& collected, const engine::Itera
   // A replayed group is trained on as it was: its rollouts keep the log-probabilities they were sampled with.
   Collected all = collected;
   for (const int id : plan.replayed) {
-    const auto& stored = stored_.at(id);
-    all.groups.push_back(stored.result);
-    all.rollouts.insert(all.rollouts.end(), stored.rollouts.begin(), stored.rollouts.end());
+    const auto stored = stored_.find(id);
+    if (stored == stored_.end()) {
+      return Error{fmt::format("Group {} is to be trained on once more, but its rollouts were not kept.", id),
+                   "this is a fault of the program; resume from an earlier checkpoint"};
+    }
+    all.groups.push_back(stored->second.result);
+    all.rollouts.insert(all.rollouts.end(), stored->second.rollouts.begin(), stored->second.rollouts.end());
     trained.push_back(id);
   }
   auto batch = training_batch(all, trained, setting_.options->advantage);
