@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "lang/diagnostics.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/packages.h"
 #include "runtime/package/exchange/bundle.h"
@@ -142,8 +143,8 @@ void show(const package::Resolution& resolution, const Here& here, const std::st
       list.push_back(std::move(object));
       continue;
     }
-    fmt::print("{:<8} {} {}  from {}  sha256 {}  {}\n", change.word, locked.name, locked.version.text(), locked.source.text(),
-               locked.hash.substr(0, 12), in_words(known));
+    fmt::print("{:<8} {} {}  from {}  sha256 {}  {}\n", change.word, locked.name, locked.version.text(),
+               lang::shown_in_line(locked.source.text()), locked.hash.substr(0, 12), in_words(known));
     if (locked.name != name) continue;
     for (const std::string& import : import_names(package)) fmt::print("         import {}\n", import);
   }

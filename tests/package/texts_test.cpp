@@ -62,6 +62,11 @@ TEST_CASE("a dependency is one line of the project file") {
   CHECK(*with_dependency("[dependencies]\ngates = { path = \"old\" }\nz = { path = \"z\" }\n", gates) ==
         "[dependencies]\ngates = { path = \"../gates\" }\nz = { path = \"z\" }\n");
   CHECK(*with_dependency("", {"team.gates", gates.source}) == "[dependencies]\n\"team.gates\" = { path = \"../gates\" }\n");
+  // What is said of it stays.
+  CHECK(*with_dependency("[dependencies]\ngates = { path = \"a\\\"#b\" }\t # pinned, see \"it\"\n", gates) ==
+        "[dependencies]\ngates = { path = \"../gates\" }\t # pinned, see \"it\"\n");
+  CHECK(*with_dependency("[dependencies]\ngates = { path = '#\\' }# why\n", gates) ==
+        "[dependencies]\ngates = { path = \"../gates\" }# why\n");
   // Forms that one line cannot change.
   CHECK_FALSE(with_dependency("dependencies = {}\n", gates));
   CHECK_FALSE(with_dependency("[dependencies.gates]\npath = \"old\"\n", gates));

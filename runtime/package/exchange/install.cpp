@@ -42,6 +42,24 @@ std::string bare(std::string_view line) {
   return end == std::string_view::npos ? std::string() : std::string(line.substr(0, end + 1));
 }
 
+// What stands after the value, with the blanks before it; empty where there is no comment.
+std::string comment_of(std::string_view line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (quote == '"' && line[i] == '\\') {
+      ++i;
+    } else if (quote != 0) {
+      if (line[i] == quote) quote = 0;
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quote = line[i];
+    } else if (line[i] == '#') {
+      while (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) --i;
+      return std::string(line.substr(i));
+    }
+  }
+  return {};
+}
+
 std::string key_of(const std::string& name) {
   return name.find('.') == std::string::npos ? name : toml_string(name);
 }
@@ -121,7 +139,7 @@ Result<std::string> with_dependency(std::string_view project_text, const Depende
     for (; after != lines.all.end() && !bare(*after).starts_with('['); ++after) {
       const std::string key = bare(after->substr(0, after->find('=')));
       if (key == dependency.name || key == toml_string(dependency.name)) {
-        *after = line;
+        *after = line + comment_of(*after);
         replaced = true;
       }
       if (!bare(*after).empty()) place = std::next(after);
