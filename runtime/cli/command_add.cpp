@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "lang/diagnostics.h"
+#include "lang/unicode.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/packages.h"
 #include "runtime/package/exchange/bundle.h"
@@ -43,15 +44,21 @@ Source path_source(const std::string& what, const fs::path& root) {
   return {Source::Kind::Path, fs::path(what).is_absolute() ? whole.string() : whole.lexically_relative(root).generic_string(), "", ""};
 }
 
-// NAME or NAME@VERSION in a registry; without a version the newest.
-Result<Source> registry_source(const AddOptions& options, const Here& here, const std::string& name, const std::string& version) {
+// A bundle's address may go on with a query, such as a signature of who may fetch it.
+bool is_bundle_address(const std::string& what) {
+  return is_address(what) && what.substr(0, what.find_first_of("?#")).ends_with(package::bundle_ending);
+}
+
+// NAME or NAME@VERSION in `registry`, which may be empty where the project has one; without a version the newest.
+Result<Source> registry_source(const std::string& what, const std::string& registry, const Here& here, const std::string& name,
+                               const std::string& version) {
   const auto& registries = here.project.registries;
-  if (options.registry.empty() && registries.size() != 1) {
-    return Error{fmt::format("{} is no folder, no bundle and no address, and the project names {} registries", options.what, registries.size()),
+  if (registry.empty() && registries.size() != 1) {
+    return Error{fmt::format("{} is no folder, no bundle and no address, and the project names {} registries", what, registries.size()),
                  registries.empty() ? "[registries] in allot.toml names them: team = \"/a/folder\"" : "say which with --registry NAME"};
   }
-  const auto it = options.registry.empty() ? registries.begin() : registries.find(options.registry);
-  if (it == registries.end()) return Error{fmt::format("allot.toml names no registry `{}`", options.registry), "add it to [registries]"};
+  const auto it = registry.empty() ? registries.begin() : registries.find(registry);
+  if (it == registries.end()) return Error{fmt::format("allot.toml names no registry `{}`", registry), "add it to [registries]"};
   Source source{Source::Kind::Registry, it->first, version, ""};
   if (!version.empty()) {
     if (const auto parsed = package::parse_version(version); !parsed) return parsed.error();
@@ -83,22 +90,29 @@ Result<Source> source_of(const AddOptions& options, const Here& here) {
     const bool folder = !is_address(what) && fs::is_directory(what, failure);
     return Source{Source::Kind::Git, folder ? fs::canonical(what, failure).string() : what, options.revision, ""};
   }
-  if (is_address(what) && what.ends_with(package::bundle_ending)) return Source{Source::Kind::Url, what, "", ""};
+  if (is_bundle_address(what)) return Source{Source::Kind::Url, what, "", ""};
   if (is_address(what)) {
     return Error{fmt::format("{} is no bundle: its name does not end in {}", what, package::bundle_ending),
                  "for a repository say --git"};
   }
-  if (fs::exists(what, failure)) return path_source(what, here.root);
   const std::size_t at = what.find('@');
   const std::string name = what.substr(0, at);
-  if (!package::is_package_name(name)) {
-    return Error{fmt::format("there is no {}", what), "name a folder, a bundle, an address, or NAME@VERSION of a registry"};
-  }
   const auto& all = here.project.dependencies;
   const auto known = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
-  const bool elsewhere = known != all.end() && known->source.kind != Source::Kind::Registry && at == std::string::npos;
-  if (elsewhere && options.registry.empty()) return known->source;
-  return registry_source(options, here, name, at == std::string::npos ? "" : what.substr(at + 1));
+  // A folder may be called as a package is: that one is ./NAME where the name means the package.
+  const bool is_name = !options.registry.empty() || known != all.end();
+  if (!is_name && fs::exists(what, failure)) return path_source(what, here.root);
+  if (!package::is_package_name(name)) {
+    if (!options.registry.empty()) return Error{fmt::format("{} is no name of a package", what), "with --registry name NAME or NAME@VERSION"};
+    return Error{fmt::format("there is no {}", what), "name a folder, a bundle, an address, or NAME@VERSION of a registry"};
+  }
+  std::string registry = options.registry;
+  if (registry.empty() && known != all.end()) {
+    const bool of_registry = known->source.kind == Source::Kind::Registry;
+    if (!of_registry && at == std::string::npos) return known->source;
+    if (of_registry) registry = known->source.address;
+  }
+  return registry_source(what, registry, here, name, at == std::string::npos ? "" : what.substr(at + 1));
 }
 
 struct Change {
@@ -129,8 +143,8 @@ void show(const package::Resolution& resolution, const Here& here, const std::st
       list.push_back(std::move(object));
       continue;
     }
-    fmt::print("{:<8} {} {}  from {}  sha256 {}  {}\n", change.word, locked.name, locked.version.text(), locked.source.text(),
-               locked.hash.substr(0, 12), in_words(known));
+    fmt::print("{:<8} {} {}  from {}  sha256 {}  {}\n", change.word, locked.name, locked.version.text(),
+               lang::shown_in_line(locked.source.text()), locked.hash.substr(0, 12), in_words(known));
     if (locked.name != name) continue;
     for (const std::string& import : import_names(package)) fmt::print("         import {}\n", import);
   }
@@ -143,7 +157,9 @@ Exit add(const AddOptions& options) {
   if (!found) return complain(found.error()), Exit::Misuse;
   if (!*found && options.what.empty()) return complain(project_here().error()), Exit::Misuse;
   std::error_code failure;
-  const package::ProjectLock lock(*found ? (*found)->root : fs::canonical(".", failure));
+  const package::ProjectLock lock(*found ? (*found)->root : fs::canonical(".", failure), [] {
+    fmt::print(stderr, "allot: another `allot add` is at work in this project; waiting for it\n");
+  });
   found = maybe_project_here();  // whoever had the lock may have changed it
   if (!found) return complain(found.error()), Exit::Misuse;
   const bool fresh = !*found;
@@ -187,8 +203,8 @@ void add_add(CLI::App& app, Exit& exit) {
   CLI::App* command = app.add_subcommand("add", "Add a package to this project, update it, or install what allot.lock names");
   command->add_option("WHAT", options->what,
                       "a folder with an allot.toml, a bundle (NAME-VERSION.tar.zst), its https address, a git repository, or "
-                      "NAME[@VERSION] of a registry; a package that is named already is asked for again; nothing: what "
-                      "allot.toml and allot.lock name");
+                      "NAME[@VERSION] of a registry; a package that is named already is asked for again (a folder called "
+                      "so is ./NAME); nothing: what allot.toml and allot.lock name");
   command->add_option("--registry", options->registry, "the registry that NAME is of, by its name in allot.toml");
   command->add_flag("--git", options->git, "WHAT is a git repository, whatever it looks like");
   command->add_option("--rev", options->revision, "the tag, branch or commit of the repository");

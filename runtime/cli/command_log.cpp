@@ -28,6 +28,7 @@
 #include "runtime/engine/active_policy.h"
 #include "runtime/engine/journal_tail.h"
 #include "runtime/engine/story.h"
+#include "runtime/engine/swap.h"
 
 namespace allot::cli {
 
@@ -77,7 +78,7 @@ Result<engine::RowFilter> filter_of(const LogOptions& options) {
   if (options.group >= 0) filter.group = options.group;
   filter.prompt = options.prompt;
   filter.kind = said(options.kind);
-  filter.version = said(options.version);
+  filter.version = said(engine::is_version_number(options.version) ? options.version.substr(1) : options.version);
   filter.rule = said(options.rule);
   return filter;
 }
@@ -257,12 +258,12 @@ void add_log(CLI::App& app, Exit& exit) {
                                near.empty() ? fmt::format("there are {}", fmt::join(kinds, ", ")) : fmt::format("did you mean {}?", near));
           },
           ""));
-  command->add_option("--version", options->version, "of this version of the policy: its number, or eight or more digits of its hash")
+  command->add_option("--version", options->version, "of this version of the policy: its number (3, or v3), or eight or more digits of its hash")
       ->check(CLI::Validator(
           [](std::string& text) {
             const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
             const bool hash = text.size() >= 8 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-            return digits || hash ? std::string() : fmt::format("'{}' is neither a number nor eight digits of a hash", text);
+            return digits || hash || engine::is_version_number(text) ? std::string() : fmt::format("'{}' is neither a number nor eight digits of a hash", text);
           },
           ""));
   command->add_option("--rule", options->rule, "by this rule: its line, or FILE:LINE")->check(not_empty());

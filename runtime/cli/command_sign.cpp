@@ -39,6 +39,14 @@ Exit make_key(const SignOptions& options) {
   return Exit::Good;
 }
 
+// What is published is read-only: a version there never changes, its signatures neither.
+std::optional<Error> not_to_be_changed(const fs::path& what) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(what, failure);
+  if (!fs::is_regular_file(status) || (status.permissions() & fs::perms::owner_write) != fs::perms::none) return std::nullopt;
+  return Error{fmt::format("{} is read-only, as a published bundle is", what.string()), "sign the package before it is published"};
+}
+
 Result<void> write_back(const fs::path& what, const package::Package& package) {
   std::error_code failure;
   if (fs::is_directory(what, failure)) {
@@ -47,7 +55,12 @@ Result<void> write_back(const fs::path& what, const package::Package& package) {
   }
   const auto bytes = package::to_bundle(package);
   if (!bytes) return bytes.error();
-  return engine::replace_file(what, *bytes);
+  const fs::path file = fs::canonical(what, failure);  // a link goes on leading there
+  if (failure) return Error{fmt::format("cannot find {}: {}", what.string(), failure.message()), ""};
+  const fs::perms mode = fs::status(file, failure).permissions();
+  if (auto written = engine::replace_file(file, *bytes); !written) return written;
+  fs::permissions(file, mode, failure);
+  return {};
 }
 
 // Signing again is how a stale list is renewed, so that of a folder is not asked for.
@@ -76,6 +89,7 @@ Exit sign(const SignOptions& options) {
   const auto key = package::read_key(options.key);
   if (!key) return complain(key.error()), Exit::Misuse;
   if (options.what.empty()) return print_key(key->public_text(), options), Exit::Good;
+  if (const auto problem = not_to_be_changed(options.what)) return complain(*problem), Exit::Failed;
   auto package = read_to_sign(options.what);
   if (!package) return complain(package.error()), Exit::Failed;
   auto signatures = package::sign(package->listing, *key, package->signatures);

@@ -42,6 +42,16 @@ Verdict judge(const std::string& name, const Result<package::Package>& package, 
   return verdict;
 }
 
+// The first of what it names itself that the lock has not: its files cannot import that.
+std::optional<Error> missing_need(const package::Package& package, const package::Lock& lock) {
+  for (const package::Dependency& each : package.project.dependencies) {
+    if (lock.find(each.name) != nullptr) continue;
+    return Error{fmt::format("{} needs {}, which is not in allot.lock", package.project.name, each.name),
+                 "`allot add` brings what the packages of this project name"};
+  }
+  return std::nullopt;
+}
+
 // What allot.toml names must be in the lock too, else a policy cannot import it.
 std::vector<Verdict> judge_project(const Here& here) {
   std::vector<Verdict> all;
@@ -52,7 +62,10 @@ std::vector<Verdict> judge_project(const Here& here) {
     all.push_back({each.name, Error{fmt::format("{} {}", each.name, what), "`allot add` brings what allot.toml names"}, {}, ""});
   }
   for (const package::Locked& locked : here.lock.packages) {
-    all.push_back(judge(locked.name, package::read_installed(here.root, locked, here.project.keys), here.project.keys));
+    const auto package = package::read_installed(here.root, locked, here.project.keys);
+    Verdict verdict = judge(locked.name, package, here.project.keys);
+    if (!verdict.problem) verdict.problem = missing_need(*package, here.lock);
+    all.push_back(std::move(verdict));
   }
   return all;
 }

@@ -155,8 +155,7 @@ const Error damaged{"The saved state of the engine is damaged.", "resume from an
 
 HeadText write(const SnapshotHead& head) {
   JsonText text;
-  text.begin_object().member("policy", head.policy_hash);
-  text.member("iteration", head.iteration).member("next_group", head.next_group);
+  text.begin_object().member("iteration", head.iteration).member("next_group", head.next_group);
   if (head.journal) {
     text.key("journal").begin_object().member("segment", head.journal->segment).member("sum", head.journal->sum).end_object();
   }
@@ -187,7 +186,7 @@ HeadText write(const SnapshotHead& head) {
 
 std::string write(const Snapshot& snapshot) {
   JsonText text;
-  text.begin_object().member("schema", text_schema).raw(snapshot.head->members);
+  text.begin_object().member("schema", text_schema).member("policy", snapshot.policy_hash()).raw(snapshot.head->members);
   const StateStore::Moment& memory = snapshot.memory;
   const auto put_states = [&](const StateRows::Moment& rows, lang::StateScope scope) {
     put_table(text, rows, [&](std::size_t row) {

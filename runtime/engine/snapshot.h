@@ -54,7 +54,7 @@ struct SnapshotHead {
 // Groups change and a head is small, so it is a text at once.
 struct HeadText {
   std::string policy_hash;
-  std::string members;  // of a JSON object, with commas between
+  std::string members;  // all others of a JSON object, with commas between
 };
 HeadText write(const SnapshotHead& head);
 
@@ -64,6 +64,10 @@ struct Snapshot {
   StateStore::Moment memory;
   Pool::Histories::Moment histories;
   int epoch = 0;
+  // Where a swap came after the head: within an iteration memory is what it was at its start, and the policy is not.
+  std::string swapped_to = {};
+
+  const std::string& policy_hash() const { return swapped_to.empty() ? head->policy_hash : swapped_to; }
 };
 
 // What is read owns its groups.

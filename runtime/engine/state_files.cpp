@@ -117,7 +117,7 @@ Result<std::optional<StateFiles::File>> StateFiles::write_rows(const Snapshot& s
 
 std::string StateFiles::head_text(const Snapshot& snapshot, const std::vector<File>& files) const {
   JsonText text;
-  text.begin_object().member("schema", files_schema).raw(snapshot.head->members);
+  text.begin_object().member("schema", files_schema).member("policy", snapshot.policy_hash()).raw(snapshot.head->members);
   text.key("tables").begin_object();
   each_table(snapshot, [&](std::size_t i, const auto& table) {
     text.key(names[i]).begin_object().member("rows", table.size()).member("width", table.width()).member("now", table.now());

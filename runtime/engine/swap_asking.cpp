@@ -27,6 +27,12 @@ Error nobody(const fs::path& run, const std::string& why) {
                "trainer holds the engine itself, it swaps it: engine.swap(FILE) and engine.roll_back() in Python"};
 }
 
+// It may be stopped, or its machine: whether it has ended is not known.
+Error silent(const fs::path& run, const Beat& beat) {
+  return nobody(run, fmt::format("its process {}{} gave no sign for {} s", beat.process,
+                                 beat.host == host_name() ? "" : " on " + beat.host, std::chrono::seconds(silence).count()));
+}
+
 // None where nobody serves requests, or not any more.
 std::optional<Beat> read_beat(const SwapFiles& files) {
   const auto text = read_whole(files.alive());
@@ -57,7 +63,7 @@ Result<Beat> who_serves(const fs::path& run) {
     const auto later = read_beat(files);
     if (later && later->count != beat->count) return *later;
   }
-  return nobody(run, fmt::format("its process on {} gave no sign for {} s", beat->host, std::chrono::seconds(silence).count()));
+  return silent(run, *beat);
 }
 
 Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request, double seconds, const std::atomic<bool>* interrupt) {
@@ -100,7 +106,9 @@ Result<SwapReport> ask_for_swap(const fs::path& run, const SwapRequest& request,
   if (interrupted()) {
     return Error{"Interrupted: the request was taken back.", "nothing was changed by it"};
   }
-  if (Clock::now() - last_beat > silence || !read_beat(files)) return nobody(run, "it ended before it answered");
+  const auto beat = read_beat(files);
+  if (!beat || (beat->host == host_name() && !runs_here(*beat))) return nobody(run, "it ended before it answered");
+  if (Clock::now() - last_beat > silence) return silent(run, *beat);
   return Error{fmt::format("The run {} gave no answer within {:.4g} s; the request was taken back.", run.string(), seconds),
                "give it more time with --wait"};
 }

@@ -198,7 +198,9 @@ void LiveEngine::keep_states() {
 std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report) {
   // Within an iteration memory is what it was at its start.
   if (!in_iteration_) head_ = std::make_shared<const HeadText>(make_head());
-  auto state = std::make_shared<const Snapshot>(snapshot());
+  Snapshot then = snapshot();
+  then.swapped_to = swaps_.current->hash();
+  auto state = std::make_shared<const Snapshot>(std::move(then));
   if (auto error = take_memory(prepared, report)) return error;
   const std::shared_ptr<Version> next = std::move(prepared.version);
   next->become(swaps_.next_number++);

@@ -109,7 +109,7 @@ Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::P
   StateStore store(program);
   if (replaced.state && replaced.state->snapshot) {
     const Snapshot& then = *replaced.state->snapshot;
-    if (then.head->policy_hash != program.hash) return another;
+    if (then.policy_hash() != program.hash) return another;
     if (!store.restore(StateRows(then.memory.prompts), StateRows(then.memory.categories), then.memory.run)) return another;
     return store;
   }

@@ -1,5 +1,8 @@
 #include "runtime/engine/swap_record.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +35,25 @@ std::string adopt_record(int iteration, int group, int from, int to, StatePlan::
   return text.take();
 }
 
+namespace {
+
+// The first line; where that only announces what follows, what follows too. Help is for who asked.
+std::string in_one_line(std::string_view reason) {
+  std::string line(reason.substr(0, reason.find('\n')));
+  if (!line.ends_with(':')) return line;
+  for (std::string_view rest = reason.substr(line.size()), between = " "; !rest.empty(); between = "; ") {
+    rest.remove_prefix(std::min(rest.find_first_not_of("\n "), rest.size()));
+    const std::string_view next = rest.substr(0, rest.find('\n'));
+    if (next.empty() || next.starts_with("help:")) break;
+    line += between;
+    line += next;
+    rest.remove_prefix(next.size());
+  }
+  return line;
+}
+
+}  // namespace
+
 std::string swap_words(const nlohmann::ordered_json& record) {
   const auto text = [&](const char* member) { return record.at(member).get<std::string>(); };
   if (text("k") == "adopt") {
@@ -40,7 +62,7 @@ std::string swap_words(const nlohmann::ordered_json& record) {
   }
   const std::string from = text("from").substr(0, 12), outcome = text("outcome");
   const std::string to = policy_words(text("to"), record.value("set", std::map<std::string, std::string>()));
-  const std::string reason = text("reason").empty() ? "" : ": " + text("reason").substr(0, text("reason").find('\n'));
+  const std::string reason = text("reason").empty() ? "" : ": " + in_one_line(text("reason"));
   const int version = record.at("v").get<int>();
   if (outcome == "active") return fmt::format("{}: version {} ({}) takes the place of {}{}", text("by"), version, to, from, reason);
   if (outcome == "canary") return fmt::format("{}: version {} ({}) is tried beside {}{}", text("by"), version, to, from, reason);

@@ -33,16 +33,17 @@ std::map<std::string, std::string> lines_by_path(std::string_view listing) {
 }
 
 Error listing_problem(const Files& files, std::string_view listing) {
+  const std::string help = "after an edit `allot sign` writes the list anew; what came from elsewhere was changed on its way";
   const auto lines = lines_by_path(listing);
   for (const auto& [path, bytes] : files) {
     const auto it = lines.find(path);
-    if (it == lines.end()) return Error{fmt::format("{} is not in its list of files", path), ""};
+    if (it == lines.end()) return Error{fmt::format("{} is not in its list of files", path), help};
     if (it->second != line_of(path, bytes)) {
-      return Error{fmt::format("{} is not the file of its list: the hash differs", path), ""};
+      return Error{fmt::format("{} is not the file of its list: the hash differs", path), help};
     }
   }
   for (const auto& [path, line] : lines) {
-    if (!files.contains(path)) return Error{fmt::format("{} is in its list of files, and missing", shown(path)), ""};
+    if (!files.contains(path)) return Error{fmt::format("{} is in its list of files, and missing", shown(path)), help};
   }
   return Error{"its list of files is not written as `allot pack` writes it", ""};
 }

@@ -52,6 +52,20 @@ Error no_such_file(const Package& package, const std::string& name, const std::s
                            near.empty() ? "it holds " + all : "did you mean " + near + "?")};
 }
 
+// The program's own: an installed package sees no `stdlib` of the project that uses it, nor of a folder above. Nothing in a
+// program that has none, such as Python, where it is looked for above the policy.
+std::optional<fs::path> standard_folder() {
+  const auto known = lang::standard_file("dynamic_sampling");
+  return known ? std::optional(known->parent_path()) : std::nullopt;
+}
+
+Result<lang::FoundFile> find_standard(const fs::path& standard, const std::string& name, const std::string& importing) {
+  const lang::SearchPath places(std::vector<fs::path>{standard});
+  if (auto found = places.find_local(name, importing)) return *std::move(found);
+  return Error{fmt::format("there is no file for `{}`", name),
+               "a package sees its own files, the packages that its allot.toml names, and stdlib"};
+}
+
 // The shortest way to say where it is.
 std::string shown_path(const fs::path& file) {
   std::error_code failure;
@@ -120,6 +134,8 @@ Result<lang::FoundFile> Library::find(const std::string& name, const std::string
   }
   if (found.empty()) {
     if (problem) return *problem;
+    const auto standard = context->installed ? standard_folder() : std::nullopt;
+    if (standard) return find_standard(*standard, name, importing);
     return search.find(name, importing);
   }
   if (found.size() > 1 && found[1].key != found[0].key) found[0].also = found[1].path;

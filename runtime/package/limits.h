@@ -15,6 +15,7 @@ struct Limits {
   std::size_t bundle_bytes = 16 << 20;      // of an archive, compressed
   std::size_t archive_bytes = 20 << 20;     // unpacked: the files, their headers and their padding
   std::size_t text_bytes = 256 << 10;       // of allot.toml and of allot.lock
+  std::size_t key_parts = 64;               // of a dotted key in them
   std::size_t listing_bytes = 256 << 10;    // of allot.files: a thousand lines
   std::size_t signature_bytes = 16 << 10;   // of allot.signature
   std::size_t signatures = 16;              // of one package

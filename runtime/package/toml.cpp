@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "lang/diagnostics.h"
@@ -15,13 +16,48 @@ Error toml_error(const std::string& where, const toml::node* node, std::string w
   return Error{line > 0 ? fmt::format("{}:{}: {}", where, line, what) : fmt::format("{}: {}", where, what), std::move(help)};
 }
 
+namespace {
+
+// toml++ makes and frees the tables of a dotted key one within the other, without a bound: they would overflow a stack. A
+// text of several lines could hide such a key from this reading, and nothing here needs one.
+std::optional<Error> too_deep(std::string_view text, const std::string& where) {
+  std::size_t line = 1, parts = 1;
+  char quote = 0;  // of the text that `i` is in
+  const auto refused = [&](const std::string& what) { return Error{fmt::format("{}:{}: {}", where, line, what), ""}; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : '\n';
+    if (c == '\n') {
+      ++line, parts = 1, quote = 0;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+      if (c == '\\' && quote == '"' && next != '\n') ++i;
+    } else if (c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (c == '"' || c == '\'') {
+      if (next == c && i + 2 < text.size() && text[i + 2] == c) return refused("a text of several lines has no place here");
+      quote = c;
+    } else if (c == '.' && ++parts > limits.key_parts) {
+      return refused(fmt::format("a key of more than {} parts", limits.key_parts));
+    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
+      parts = 1;
+    }
+  }
+  return std::nullopt;
+}
+
+bool has_merge_marks(std::string_view text) { return text.starts_with("<<<<<<< ") || text.find("\n<<<<<<< ") != std::string_view::npos; }
+
+}  // namespace
+
 Result<toml::table> parse_toml(std::string_view text, const std::string& where) {
   if (text.size() > limits.text_bytes) return Error{fmt::format("{} is larger than {} bytes", where, limits.text_bytes), ""};
+  if (auto deep = too_deep(text, where)) return *deep;
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& problem) {
     return Error{fmt::format("{}:{}: {}", where, problem.source().begin.line, problem.description()),
-                 "it is written in TOML"};
+                 has_merge_marks(text) ? "a merge left its marks in it: settle them; what allot.lock lacks then, `allot add` brings" : "it is written in TOML"};
   }
 }
 

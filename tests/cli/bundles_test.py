@@ -174,9 +174,25 @@ class Signatures(Here):
         self.good("sign", "../gates", "--key", "../alice.key")
         self.good("add", "../gates")
         self.gates(limit=9)
-        self.refused("add", "../gates", reason="is not the file of its list")
+        self.assertIn("`allot sign` writes the list anew", self.refused("add", "../gates", reason="is not the file of its list").err)
         self.good("sign", "../gates", "--key", "../alice.key")
         self.good("add", "../gates")
+
+    def test_a_link_leads_to_what_is_signed_and_what_is_published_is_not(self):
+        bundle = self.bundle()
+        bundle.chmod(0o640)
+        self.key("alice.key")
+        link = self.top / "link.tar.zst"
+        link.symlink_to(bundle.name)
+        self.good("sign", link, "--key", "../alice.key")
+        self.assertTrue(link.is_symlink())
+        self.assertIn("signed by", self.good("verify", bundle).out)
+        self.assertEqual(bundle.stat().st_mode & 0o777, 0o640)
+        (self.top / "registry").mkdir()
+        self.good("publish", "../gates", "--registry", "../registry")
+        published = self.top / "registry" / "gates" / "gates-1.0.0.tar.zst"
+        self.refused("sign", published, "--key", "../alice.key", reason="is read-only, as a published bundle is")
+        self.good("verify", published)
 
     def test_keys_are_kept_secret(self):
         public = self.key("me.key")

@@ -294,7 +294,7 @@ class Log(Journal):
         self.assertEqual(count("--rule", line), sum(row.get("rule") == rule for row in rows))
         active = next(row for row in rows if row["kind"] == "decision")
         self.assertEqual(active["version"], 0)
-        for version in ("0", active["policy"][:8], active["policy"]):
+        for version in ("0", "v0", active["policy"][:8], active["policy"]):
             self.assertEqual(count("--version", version, "--kind", "decision"), sum(row["kind"] == "decision" for row in rows))
         self.assertEqual(count("--version", "1"), 0)
         self.assertIn(f"version 0 ({active['policy'][:12]})", allot("log", self.run_folder, "--version", "0").out)

@@ -1,5 +1,6 @@
 """Packages as people use them: added, imported, locked; and the sessions of their document."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -114,6 +115,47 @@ class Adding(Here):
         write(self.project, {"q.allot": USES.replace("gates", "base").replace("few", "small")})
         self.assertIn("there is no file for `base`", self.run_allot("check", "q.allot").err)
         self.assertIn("needs", self.lock())
+
+    def test_a_package_of_a_package_that_the_lock_has_lost_is_told(self):
+        write(self.top / "base", {"allot.toml": toml("base"), "base.allot": GATES.format(limit=2).replace("gates", "base")})
+        self.gates(more='[dependencies]\nbase = { path = "../base" }\n')
+        write(self.top / "gates", {"gates.allot": "policy gates\nimport base\nfn few(n: rollouts) -> bool = base.few(n)\n"})
+        self.good("add", "../gates")
+        whole = self.lock()
+        head, *packages = whole.split("\n[[package]]\n")
+        left = [package for package in packages if 'name = "base"' not in package]
+        self.assertEqual(len(left), 1)
+        (self.project / "allot.lock").write_text("\n[[package]]\n".join([head, *left]))
+        self.refused("verify", reason="gates needs base, which is not in allot.lock")
+        self.good("add")
+        self.good("verify")
+        self.assertEqual(self.lock(), whole)
+
+    def test_what_killed_processes_left_is_swept_once_it_is_old(self):
+        self.gates()
+        self.good("add", "../gates")
+        hidden = self.project / ".allot"
+        old = [hidden / ".allot-new-old", hidden / "packages" / ".allot-new-old"]
+        young = hidden / "packages" / ".allot-new-young"  # somebody may be reading from it
+        for folder in (*old, young):
+            write(folder, {"gates.allot": "x"})
+        for folder in old:
+            os.utime(folder, (1, 1))
+        self.good("add")
+        self.assertEqual([folder.exists() for folder in (*old, young)], [False, False, True])
+        self.good("check", "p.allot")
+
+    def test_who_waits_for_another_says_so(self):
+        folder = os.open(self.project, os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        waiting = subprocess.Popen([ALLOT, "add"], cwd=self.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("waiting for it", waiting.stderr.readline())
+        self.assertIsNone(waiting.poll())
+        fcntl.flock(folder, fcntl.LOCK_UN)
+        out, err = waiting.communicate(timeout=60)
+        self.assertEqual((waiting.returncode, err), (0, ""), out)
+        self.assertNotIn("waiting", self.good("add").err)
 
     def test_names_with_dots_and_files_within(self):
         write(self.top / "tg", {"allot.toml": toml("team.gates"), "gates.allot": GATES.format(limit=2),

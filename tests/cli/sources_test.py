@@ -6,11 +6,14 @@ import http.server
 import os
 import pathlib
 import shutil
+import signal
 import ssl
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
+import unittest.mock
 
 from packaging_here import Here, git, toml, write
 from program import ALLOT
@@ -83,6 +86,63 @@ class Registries(Here):
         self.refused("add", "other", reason="the registry `elsewhere`, which the project's allot.toml does not name")
 
 
+    def publish(self, version, limit, where="registry"):
+        self.gates("published", version=version, limit=limit)
+        (self.top / where).mkdir(exist_ok=True)
+        self.good("publish", "../published", "--registry", self.top / where)
+
+    def test_a_name_means_the_package_and_not_a_folder_that_is_called_so(self):
+        self.publish("1.0.0", 2)
+        self.gates("p/gates", version="0.0.1", limit=9)
+        self.assertIn("added    gates 1.0.0  from registry team", self.good("add", "gates", "--registry", "team").out)
+        self.publish("1.1.0", 3)
+        self.assertIn("updated  gates 1.1.0  from registry team", self.good("add", "gates").out)  # named already
+        self.refused("add", "../published", "--registry", "team", reason="is no name of a package", code=2)
+        self.refused("add", "./gates", reason="would go back from 1.1.0 to 0.0.1")
+        self.good("add", "./gates", "--downgrade")
+        self.assertIn('gates = { path = "gates" }', (self.project / "allot.toml").read_text())
+
+    def test_a_package_that_is_named_already_comes_from_its_own_registry(self):
+        self.publish("1.0.0", 2)
+        self.publish("1.0.0", 2, where="others")
+        write(self.project, {"allot.toml": '[registries]\nteam = "../registry"\nothers = "../others"\n'})
+        self.refused("add", "gates", reason="the project names 2 registries", code=2)
+        self.good("add", "gates@1.0.0", "--registry", "team")
+        self.publish("1.1.0", 3)
+        self.publish("1.2.0", 4)
+        for asked, version in (("gates@1.1.0", "1.1.0"), ("gates", "1.2.0")):
+            self.good("add", asked)
+            self.assertIn(f'gates = {{ registry = "team", version = "{version}" }}', (self.project / "allot.toml").read_text())
+        self.refused("add", "gates@1.2.0", "--registry", "others", reason="it has 1.0.0")
+
+    def test_a_bundle_has_published_its_version_and_a_folder_has_not(self):
+        bundle = self.top / "gates-1.0.0.tar.zst"
+        for limit in (2, 3):
+            self.gates(limit=limit)
+            self.good("pack", "../gates", "--out", bundle)
+            if limit == 2:
+                self.good("add", bundle)
+        self.refused("add", bundle, reason="other files than allot.lock knows of this version")
+        self.good("add", "../gates")
+        self.gates(limit=4)
+        self.good("add", "../gates")
+        self.good("add", bundle)
+
+    def test_what_is_installed_needs_no_source(self):
+        write(self.top / "base", {"allot.toml": toml("base"), "base.allot": "policy base\nfn f(x: real) -> real = x\n"})
+        self.gates(more='[dependencies]\nbase = { registry = "team", version = "1.0.0" }\n')
+        for name in ("base", "gates"):
+            self.good("publish", f"../{name}", "--registry", "team")
+        self.good("add", "../base")  # the same files from two sources
+        self.good("add", "gates")
+        before = self.lock()
+        self.registry.rename(self.top / "away")
+        self.good("add")
+        self.assertEqual(self.lock(), before)
+        shutil.rmtree(self.project / ".allot")
+        self.refused("add", reason="the registry `team` has no")
+
+
 class Repositories(Here):
     def repository(self):
         folder = self.gates("repo")
@@ -147,6 +207,111 @@ class Repositories(Here):
             self.assertRegex(answer.err, "git is not asked for|is no address")
         self.refused("add", "--git", "--", "--upload-pack=touch x")
 
+    def test_why_a_repository_was_not_read(self):
+        for revision in ([], ["--rev", "v1"]):
+            told = self.refused("add", "/nowhere/x.git", *revision, reason="git fetch: ")
+            self.assertIn("/nowhere/x.git", told.err)
+            self.assertNotIn("has no revision", told.err)
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Says no, as a proxy too, leads away, or never ends; the server remembers what it was asked for."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_CONNECT(self):
+        self.server.asked.append(self.path)
+        self.send_error(502)
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.path.startswith("/endless"):
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while True:
+                    self.wfile.write(b"x")
+                    time.sleep(0.05)
+            except OSError:
+                self.server.left.set()
+        elif self.server.leads_to:
+            self.send_response(302)
+            self.send_header("Location", self.server.leads_to + self.path)
+            self.end_headers()
+        else:
+            self.send_error(502)
+
+
+class OnTheWay(Here):
+    """Who is asked, and what is left where somebody ends it."""
+
+    def server(self, leads_to=""):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
+        server.daemon_threads = True
+        server.asked, server.left, server.leads_to = [], threading.Event(), leads_to
+        server.address = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server
+
+    def setting(self, **values):
+        clean = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        patch = unittest.mock.patch.dict(os.environ, {**clean, **values}, clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    @unittest.skipUnless((pathlib.Path(ALLOT).parent / "allot-fetch").exists(), "built without libcurl")
+    def test_hosts_that_the_environment_keeps_from_the_proxy(self):
+        proxy = self.server()
+        address = "https://127.0.0.2:1/gates-1.0.0.tar.zst"  # nobody listens there
+        self.setting(https_proxy=proxy.address)
+        self.refused("add", address, reason="502")
+        self.assertEqual(proxy.asked, ["127.0.0.2:1"])
+        for name, value in (("no_proxy", "example.invalid,127.0.0.2"), ("NO_PROXY", "127.0.0.2"), ("no_proxy", "*")):
+            with self.subTest(name=name, value=value):
+                self.setting(https_proxy=proxy.address, **{name: value})
+                self.refused("add", address, reason="cannot fetch")
+                self.assertEqual(len(proxy.asked), 1)
+
+    def test_git_asks_this_machine_without_a_proxy_and_follows_nobody_from_it(self):
+        other = self.server()
+        server = self.server(leads_to=other.address)
+        proxy = self.server()
+        self.setting(http_proxy=proxy.address)
+        self.refused("add", f"{server.address}/x.git", reason="git fetch")
+        self.assertTrue(server.asked)
+        self.assertEqual(proxy.asked, [])
+        self.assertEqual(other.asked, [])
+
+    def test_what_was_started_ends_with_who_started_it(self):
+        ways = [["--git"]]
+        if (pathlib.Path(ALLOT).parent / "allot-fetch").exists():
+            ways.append([])
+        for way in ways:
+            for ending in (signal.SIGTERM, signal.SIGKILL):
+                if way and ending == signal.SIGKILL:
+                    continue  # what git starts itself notices it when it next writes
+                with self.subTest(way=way, ending=ending):
+                    server = self.server()
+                    work = self.top / "work"
+                    work.mkdir(exist_ok=True)
+                    self.setting(TMPDIR=str(work))
+                    name = "x.git" if way else "gates-1.0.0.tar.zst"
+                    adding = subprocess.Popen([ALLOT, "add", f"{server.address}/endless/{name}", *way], cwd=self.project,
+                                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    while not server.asked:
+                        self.assertIsNone(adding.poll())
+                        time.sleep(0.01)
+                    adding.send_signal(ending)
+                    _, told = adding.communicate(timeout=30)
+                    self.assertTrue(server.left.wait(30), "it goes on")  # a fetch may take 60 s
+                    if ending == signal.SIGTERM:
+                        self.assertEqual(adding.returncode, 1)
+                        self.assertIn("was ended by signal 15", told)
+                        self.assertEqual(list(work.iterdir()), [])
+
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
@@ -182,6 +347,7 @@ class Addresses(Here):
     def test_a_bundle_at_an_address(self):
         self.gates()
         self.good("pack", "../gates", "--out", self.served)
+        self.good("add", f"{self.address}/gates-1.0.0.tar.zst?signature=abc")
         self.good("add", f"{self.address}/gates-1.0.0.tar.zst")
         self.good("test", "p.allot")
 

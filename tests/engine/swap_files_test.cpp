@@ -374,3 +374,15 @@ TEST_CASE("a request whose asker gives up is taken back before anybody serves it
   CHECK(report.error().what.find("Interrupted") != std::string::npos);
   CHECK(fs::is_empty(files.requests()));
 }
+
+TEST_CASE("of a process that is there and silent nobody says that it has ended") {
+  const Folder folder;
+  auto engine = engine_in(folder.path);
+  const SwapFiles files(folder.path);
+  fs::create_directories(files.requests());
+  REQUIRE(replace_file(files.alive(), to_text(Beat{host_name(), ::getpid(), 1, engine->policy_hash(), 0})));
+  const auto report = ask_for_swap(folder.path, request_of(gate(1)), 20);
+  REQUIRE_FALSE(report);
+  CHECK(report.error().what.find(fmt::format("its process {} gave no sign for 10 s", ::getpid())) != std::string::npos);
+  CHECK(fs::is_empty(files.requests()));
+}

@@ -160,6 +160,47 @@ TEST_CASE("rollback: what was remembered then comes back in its form of then, wh
   driver.run(2, prompts(2));
 }
 
+// Three versions in one iteration, within which memory stands still: each left what the iteration began with.
+TEST_CASE("rollback: to versions that came and went within one iteration, with the state of its beginning") {
+  enum class Kept { InMemory, OnDisk, Resumed };
+  for (const Kept kept : {Kept::InMemory, Kept::OnDisk, Kept::Resumed}) {
+    const Folder folder;
+    Settings made = settings(2, 2);
+    if (kept != Kept::InMemory) made.run_folder = folder.path;
+    auto engine = engine_of(with_beta, made);
+    const std::string first = engine->policy_hash();
+    StateStore::Keyed then;
+    std::string second;
+    {
+      Driver driver(*engine, by_digit);
+      driver.run(0, prompts(2));
+      then = engine->store().prompts();
+      driver.generate(1, prompts(2));
+      REQUIRE(engine->swap(request_of(with_beta + "# second\n")).outcome == SwapOutcome::Active);
+      second = engine->policy_hash();
+      REQUIRE(engine->swap(request_of(with_beta + "# third\n")).outcome == SwapOutcome::Active);
+      REQUIRE(engine->end_iteration());
+    }
+    CHECK(engine->store().prompts() != then);
+    if (kept == Kept::Resumed) {
+      engine.reset();
+      engine = engine_of(with_beta, made);
+      REQUIRE(engine->restore_from(folder.path));
+    }
+    const SwapReport report = engine->swap(back(StateOf::Then));
+    if (report.outcome != SwapOutcome::Active) FAIL(report.reason);
+    CHECK(engine->policy_hash() == second);
+    CHECK(engine->store().prompts() == then);
+    if (kept != Kept::InMemory) {  // without a folder the latest state alone is held
+      const SwapReport further = engine->swap(back(StateOf::Then));
+      if (further.outcome != SwapOutcome::Active) FAIL(further.reason);
+      CHECK(engine->policy_hash() == first);
+      CHECK(engine->store().prompts() == then);
+    }
+    Driver(*engine, by_digit).run(2, prompts(2));
+  }
+}
+
 TEST_CASE("rollback: the version before, with the state of now or of then") {
   for (const bool on_disk : {false, true}) {
     for (const StateOf state : {StateOf::Now, StateOf::Then}) {

@@ -195,3 +195,20 @@ TEST_CASE("swap: of two in flight the later wins, the earlier is recorded as sup
   for (const auto& record : records(folder.path, "swap")) superseded += record.at("outcome") == "superseded";
   CHECK(superseded == 2);
 }
+
+TEST_CASE("a swap in words is one line: what a first line announces follows in it, and help does not") {
+  const auto words = [](const std::string& reason) {
+    SwapReport report;
+    report.by = "a person";
+    report.to = std::string(64, 'a');
+    report.reason = reason;
+    return swap_words(nlohmann::ordered_json::parse(swap_record(report)));
+  };
+  const std::string refused = "a person: aaaaaaaaaaaa refused";
+  CHECK(words("") == refused);
+  CHECK(words("It is wrong.\n  help: mend it") == refused + ": It is wrong.");
+  CHECK(words("error[E0001]: what\n  --> gate.allot:1:2\n") == refused + ": error[E0001]: what");
+  CHECK(words("Lost:\n  one: two\n  three\n  help: mend it\n  or not") == refused + ": Lost: one: two; three");
+  CHECK(words("Lost:") == refused + ": Lost:");
+  CHECK(words("Lost:\n") == refused + ": Lost:");
+}

@@ -5,6 +5,7 @@
 #include "runtime/package/exchange/install.h"
 #include "runtime/package/lock.h"
 #include "runtime/package/project.h"
+#include "tests/small_stack.h"
 
 using namespace allot::package;
 
@@ -61,6 +62,11 @@ TEST_CASE("a dependency is one line of the project file") {
   CHECK(*with_dependency("[dependencies]\ngates = { path = \"old\" }\nz = { path = \"z\" }\n", gates) ==
         "[dependencies]\ngates = { path = \"../gates\" }\nz = { path = \"z\" }\n");
   CHECK(*with_dependency("", {"team.gates", gates.source}) == "[dependencies]\n\"team.gates\" = { path = \"../gates\" }\n");
+  // What is said of it stays.
+  CHECK(*with_dependency("[dependencies]\ngates = { path = \"a\\\"#b\" }\t # pinned, see \"it\"\n", gates) ==
+        "[dependencies]\ngates = { path = \"../gates\" }\t # pinned, see \"it\"\n");
+  CHECK(*with_dependency("[dependencies]\ngates = { path = '#\\' }# why\n", gates) ==
+        "[dependencies]\ngates = { path = \"../gates\" }# why\n");
   // Forms that one line cannot change.
   CHECK_FALSE(with_dependency("dependencies = {}\n", gates));
   CHECK_FALSE(with_dependency("[dependencies.gates]\npath = \"old\"\n", gates));
@@ -80,4 +86,40 @@ TEST_CASE("a project file is read strictly") {
   const auto wrong = parse_project("name = \"x\"\n\n[dependencies]\ny = { path = 3 }\n", "allot.toml");
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().what.find("allot.toml:4") == 0);
+}
+
+// toml++ makes a table of each part, one within the other, and frees them so.
+TEST_CASE("keys of any depth are refused in words, also on a small stack") {
+  const auto key = [](int parts) {
+    std::string text = "a";
+    for (int i = 1; i < parts; ++i) text += ".a";
+    return text;
+  };
+  allot::test::on_stack(256 << 10, [&] {
+    for (const std::string& before : {std::string(), std::string("["), std::string("x = { "), std::string("name = \"#\"\n\"b.c\"."),
+                                      std::string("name = 'it'\n# don't\n'#'."), std::string("name = \"\\\"#\"\nx = [1.5, { ")}) {
+      const auto deep = parse_project(before + key(100'000) + " = 1", "allot.toml");
+      REQUIRE_FALSE(deep);
+      CHECK(deep.error().what.find("a key of more than 64 parts") != std::string::npos);
+    }
+    for (const char* const quotes : {"\"\"\"", "'''"}) {  // the end of such a text would look like the beginning of another
+      const auto hidden = parse_project(std::string("x = { y = ") + quotes + "\n" + quotes + ", " + key(100'000) + " = 1 }", "allot.toml");
+      REQUIRE_FALSE(hidden);
+      CHECK(hidden.error().what.find("allot.toml:1: a text of several lines") == 0);
+    }
+  });
+  // As deep as may be, the reader itself says what it does not know.
+  CHECK(parse_project(key(64) + " = 1", "allot.toml").error().what.find("`a` means nothing here") != std::string::npos);
+  // Names in lists and texts are no parts of a key.
+  std::string lock = "format = 1\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = { path = \"" + std::string(200, '.') +
+                     "\" } # " + std::string(200, '.') + "\nsha256 = \"" + std::string(64, 'a') + "\"\nneeds = [\"a.b\"";
+  for (int i = 0; i < 20; ++i) lock += ", \"team.part.p" + std::to_string(i) + "\"";
+  CHECK(parse_lock(lock + "]\n", "allot.lock"));
+}
+
+TEST_CASE("a lock that a merge has left in two is told from one that is no TOML") {
+  const auto merged = parse_lock("format = 1\n<<<<<<< ours\n=======\n>>>>>>> theirs\n", "allot.lock");
+  REQUIRE_FALSE(merged);
+  CHECK(merged.error().help.find("a merge left its marks") == 0);
+  CHECK(parse_lock("format = \n", "allot.lock").error().help == "it is written in TOML");
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -53,29 +56,74 @@ struct Pipe {
   }
 };
 
+// Ctrl-C and the like, held back while a child runs: it has a group of its own and must be ended first. Signals that the
+// process handles or ignores stay as they are.
+class Interrupts {
+ public:
+  Interrupts() {
+    ::sigemptyset(&held_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction now = {};
+      if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) ::sigaddset(&held_, signal);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+    file_ = ::signalfd(-1, &held_, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  Interrupts(const Interrupts&) = delete;
+  ~Interrupts() {
+    if (file_ >= 0) ::close(file_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  int file() const { return file_; }
+  const sigset_t& before() const { return before_; }
+  // The signal, which then ends nothing but the child; 0 where none came.
+  int take() const {
+    signalfd_siginfo told = {};
+    return ::read(file_, &told, sizeof told) == static_cast<ssize_t>(sizeof told) ? static_cast<int>(told.ssi_signo) : 0;
+  }
+
+ private:
+  sigset_t held_ = {};
+  sigset_t before_ = {};
+  int file_ = -1;
+};
+
+struct Becoming {
+  char** words;
+  char** environment;
+  int out, err;
+  rlim_t file_bytes;
+  const sigset_t* signals;
+  pid_t parent;
+};
+
 // In the child: nothing but calls that are safe there.
-[[noreturn]] void become(char** words, char** environment, int out, int err, rlim_t file_bytes) {
+[[noreturn]] void become(const Becoming& what) {
   ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(SIGKILL));
+  if (::getppid() != what.parent) ::_exit(127);  // it ended before that
+  ::pthread_sigmask(SIG_SETMASK, what.signals, nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  const rlimit limit{file_bytes, file_bytes};
+  ::dup2(what.out, STDOUT_FILENO);
+  ::dup2(what.err, STDERR_FILENO);
+  const rlimit limit{what.file_bytes, what.file_bytes};
   ::setrlimit(RLIMIT_FSIZE, &limit);
-  ::execvpe(words[0], words, environment);
+  ::execvpe(what.words[0], what.words, what.environment);
   ::_exit(127);
 }
 
 // Reads both pipes until they end. Empty where all went well, else why the child must be ended.
-std::string listen(const Pipe& out, const Pipe& err, const ChildLimits& limits, ChildAnswer& answer) {
+std::string listen(const Pipe& out, const Pipe& err, const Interrupts& interrupts, const ChildLimits& limits, ChildAnswer& answer) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits.seconds);
-  pollfd watched[] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
+  pollfd watched[] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}, {interrupts.file(), POLLIN, 0}};
   std::string part(1 << 16, '\0');
   while (watched[0].fd >= 0 || watched[1].fd >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     if (left <= 0) return fmt::format("took more than {} seconds", limits.seconds);
-    if (::poll(watched, 2, static_cast<int>(left)) < 0 && errno != EINTR) return std::strerror(errno);
-    for (pollfd& each : watched) {
+    if (::poll(watched, 3, static_cast<int>(left)) < 0 && errno != EINTR) return std::strerror(errno);
+    if (const int signal = interrupts.take(); signal != 0) return fmt::format("was ended by signal {}", signal);
+    for (pollfd& each : std::span(watched).first(2)) {
       if (each.fd < 0 || each.revents == 0) continue;
       const ssize_t got = ::read(each.fd, part.data(), part.size());
       if (got < 0 && errno == EINTR) continue;
@@ -104,14 +152,17 @@ Result<ChildAnswer> run_child(const std::vector<std::string>& words,
   if (!out) return out.error();
   const auto err = Pipe::make();
   if (!err) return err.error();
+  const Interrupts interrupts;
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), out->write, err->write, limits.file_bytes);
+    become({const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), out->write, err->write,
+            limits.file_bytes, &interrupts.before(), parent});
   }
   ::close(out->write);
   ::close(err->write);
   ChildAnswer answer;
-  const std::string problem = child < 0 ? std::strerror(errno) : listen(*out, *err, limits, answer);
+  const std::string problem = child < 0 ? std::strerror(errno) : listen(*out, *err, interrupts, limits, answer);
   if (child > 0 && !problem.empty()) {
     ::kill(-child, SIGKILL);
     ::kill(child, SIGKILL);
@@ -128,7 +179,7 @@ Result<ChildAnswer> run_child(const std::vector<std::string>& words,
 
 Result<WorkFolder> WorkFolder::make(const fs::path& parent) {
   std::error_code failure;
-  std::string pattern = ((parent.empty() ? fs::temp_directory_path(failure) : parent) / ".allot-new-XXXXXX").string();
+  std::string pattern = ((parent.empty() ? fs::temp_directory_path(failure) : parent) / (std::string(name_begins) + "XXXXXX")).string();
   if (failure || ::mkdtemp(pattern.data()) == nullptr) {
     return Error{fmt::format("cannot make a folder for work in {}: {}", fs::path(pattern).parent_path().string(), std::strerror(errno)), ""};
   }

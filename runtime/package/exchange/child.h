@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,15 @@ struct ChildAnswer {
 };
 
 // `environment` replaces or adds variables; those that begin with GIT_ are not passed on. An error where it cannot be
-// started, takes too long or prints too much: then it is ended.
+// started, takes too long or prints too much, and where Ctrl-C or the like came meanwhile: then it is ended, with all that it
+// started. It does not outlive this process either.
 Result<ChildAnswer> run_child(const std::vector<std::string>& words,
                               const std::vector<std::pair<std::string, std::string>>& environment, const ChildLimits& limits);
 
 // A fresh folder for work, removed with all in it at the end.
 class WorkFolder {
  public:
+  static constexpr std::string_view name_begins = ".allot-new-";
   // Below `parent`, beside what it will become; an empty one: in the machine's folder for such.
   static Result<WorkFolder> make(const std::filesystem::path& parent = {});
   WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -30,6 +30,17 @@ int fail(const std::string& why) {
   return 1;
 }
 
+// Hosts that are asked without a proxy: this machine, and those that the environment names, as curl reads it.
+std::string without_proxy() {
+  const std::string own = "127.0.0.1,localhost,::1";
+  for (const char* const name : {"no_proxy", "NO_PROXY"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return std::string(value) == "*" ? "*" : own + "," + value;
+  }
+  return own;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -49,7 +60,7 @@ int main(int count, char** words) {
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, without_proxy().c_str());
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 15L);

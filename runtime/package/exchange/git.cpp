@@ -26,8 +26,10 @@ class Git {
   Result<std::string> operator()(const std::vector<std::string>& words) const {
     std::vector<std::string> all{"git", "-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "-c",
                                  "fetch.recurseSubmodules=false", "-c", "transfer.fsckObjects=true", "-c", "gc.auto=0",
-                                 "-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false", "--git-dir",
-                                 folder_.string()};
+                                 "-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false"};
+    // Plain http stays on this machine: by no proxy, and to nobody that the server names.
+    if (allowed_ == "http") all.insert(all.end(), {"-c", "http.proxy=", "-c", "http.followRedirects=false"});
+    all.insert(all.end(), {"--git-dir", folder_.string()});
     all.insert(all.end(), words.begin(), words.end());
     ChildLimits bounds;
     bounds.seconds = static_cast<int>(std::max<std::int64_t>(1, seconds_left()));
@@ -37,7 +39,10 @@ class Git {
       return Error{fmt::format("git {}: no end within {} seconds", words.front(), patience_.count()),
                    "look whether the server answers, or clone it yourself and add the folder"};
     }
-    if (!answer) return answer.error();
+    if (!answer) {
+      stopped_ = true;
+      return answer.error();
+    }
     if (answer->status == 127) return Error{"git cannot be started", "install git, or use another source"};
     if (answer->status != 0) {
       std::string why = answer->err;
@@ -47,17 +52,19 @@ class Git {
     return answer->out;
   }
 
-  // Nothing more is worth trying.
-  bool is_late() const { return seconds_left() <= 0; }
+  // Nothing more is worth trying: it is late, or git was stopped, as by Ctrl-C.
+  bool is_over() const { return stopped_ || is_late(); }
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool is_late() const { return seconds_left() <= 0; }
   std::int64_t seconds_left() const { return std::chrono::duration_cast<std::chrono::seconds>(end_ - Clock::now()).count(); }
 
   fs::path folder_;
   std::string allowed_;
   std::chrono::seconds patience_;
   Clock::time_point end_;  // for all calls together
+  mutable bool stopped_ = false;
 };
 
 // What git may speak for this address; empty where nothing.
@@ -132,10 +139,10 @@ Result<std::string> fetch_commit(const Git& git, const std::string& address, con
   const std::string wanted = revision.empty() ? "HEAD" : revision;
   auto got = git({"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", address, wanted});
   std::string name = "FETCH_HEAD";
-  if (!got && git.is_late()) return got.error();
-  if (!got && !revision.empty()) {  // a server that gives no single commit, or a shortened one
+  if (!got && (revision.empty() || git.is_over())) return got.error();
+  if (!got) {  // a server that gives no single commit, or a shortened one
     const auto all = git({"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--", address, "+refs/*:refs/fetched/*"});
-    if (!all) return git.is_late() ? all.error() : got.error();
+    if (!all) return git.is_over() ? all.error() : got.error();
     name = revision;
   }
   const auto commit = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});

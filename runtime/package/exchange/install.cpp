@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <vector>
 
@@ -39,6 +40,24 @@ std::string bare(std::string_view line) {
   line = line.substr(begin, line.find('#') == std::string_view::npos ? line.size() : line.find('#') - begin);
   const std::size_t end = line.find_last_not_of(" \t\r");
   return end == std::string_view::npos ? std::string() : std::string(line.substr(0, end + 1));
+}
+
+// What stands after the value, with the blanks before it; empty where there is no comment.
+std::string comment_of(std::string_view line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (quote == '"' && line[i] == '\\') {
+      ++i;
+    } else if (quote != 0) {
+      if (line[i] == quote) quote = 0;
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quote = line[i];
+    } else if (line[i] == '#') {
+      while (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) --i;
+      return std::string(line.substr(i));
+    }
+  }
+  return {};
 }
 
 std::string key_of(const std::string& name) {
@@ -87,6 +106,20 @@ Result<void> write_package(const fs::path& folder, const Package& package) {
   return {};
 }
 
+// What killed processes left behind. A younger one may be that of somebody who reads a bundle just now.
+void sweep(const fs::path& folder) {
+  constexpr std::chrono::hours oldest{1};
+  std::vector<fs::path> left;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    if (entry->path().filename().string().starts_with(WorkFolder::name_begins)) left.push_back(entry->path());
+  }
+  for (const fs::path& each : left) {
+    const auto written = fs::last_write_time(each, failure);
+    if (!failure && fs::file_time_type::clock::now() - written > oldest) fs::remove_all(each, failure);
+  }
+}
+
 }  // namespace
 
 Result<std::string> with_dependency(std::string_view project_text, const Dependency& dependency) {
@@ -106,7 +139,7 @@ Result<std::string> with_dependency(std::string_view project_text, const Depende
     for (; after != lines.all.end() && !bare(*after).starts_with('['); ++after) {
       const std::string key = bare(after->substr(0, after->find('=')));
       if (key == dependency.name || key == toml_string(dependency.name)) {
-        *after = line;
+        *after = line + comment_of(*after);
         replaced = true;
       }
       if (!bare(*after).empty()) place = std::next(after);
@@ -134,6 +167,7 @@ Result<void> install(const fs::path& root, const Resolution& resolution, std::st
   for (const fs::path& folder : {root / ".allot", packages}) {
     if (fs::is_symlink(fs::symlink_status(folder, failure))) return Error{fmt::format("{} is a link", folder.string()), "make it a folder"};
   }
+  for (const fs::path& folder : {root / ".allot", packages}) sweep(folder);
   if (!resolution.packages.empty()) {
     fs::create_directories(packages, failure);
     if (failure) return Error{fmt::format("cannot make {}: {}", packages.string(), failure.message()), ""};

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 namespace allot::package {
 
 class ProjectLock {
  public:
-  // Waits until nobody else has it. A filesystem that knows no locks has none.
-  explicit ProjectLock(const std::filesystem::path& root);
+  // Waits until nobody else has it, and calls `waits` before it does. A filesystem that knows no locks has none.
+  ProjectLock(const std::filesystem::path& root, const std::function<void()>& waits);
   ~ProjectLock();
   ProjectLock(ProjectLock&& other) noexcept : folder_(std::exchange(other.folder_, -1)) {}
   ProjectLock& operator=(ProjectLock&&) = delete;

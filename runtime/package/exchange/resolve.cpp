@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "runtime/package/exchange/bundle.h"
 #include "runtime/package/limits.h"
 
 namespace allot::package {
@@ -14,6 +16,11 @@ namespace allot::package {
 namespace fs = std::filesystem;
 
 namespace {
+
+// What comes from elsewhere has published its version.
+bool is_work_in_progress(const Source& source) {
+  return source.kind == Source::Kind::Path && !source.address.ends_with(bundle_ending);
+}
 
 class Resolver {
  public:
@@ -86,6 +93,8 @@ class Resolver {
     const Locked& first = chosen_.at(dependency.name);
     if (first.source.same(dependency.source)) return {};
     const auto second = obtain(dependency.source, dependency.name, root_, project_.registries);
+    // They agreed when the lock was written, and nobody asks for anything new: their sources need not be there today.
+    if (!second && kept_.contains(dependency.name) && kept_.contains(path_.back())) return {};
     if (!second) return second.error();
     if (second->package.hash == first.hash) return {};
     if (first.version == *second->package.project.version) {
@@ -104,7 +113,10 @@ class Resolver {
     const Locked* const locked = before_.find(name);
     const bool keep = locked != nullptr && locked->source.same(dependency.source) && !wishes_.renew.contains(name);
     if (keep) {
-      if (auto package = read_installed(root_, *locked, project_.keys)) return Fetched{*std::move(package), locked->source};
+      if (auto package = read_installed(root_, *locked, project_.keys)) {
+        kept_.insert(name);
+        return Fetched{*std::move(package), locked->source};
+      }
     }
     const auto at_hand = wishes_.at_hand.find(name);
     const bool have = at_hand != wishes_.at_hand.end() && at_hand->second.source.same(dependency.source);
@@ -133,8 +145,7 @@ class Resolver {
       return Error{fmt::format("{} would go back from {} to {}", name, locked->version.text(), version.text()),
                    "an old version may be one that is known to be wrong; `--downgrade` takes it all the same"};
     }
-    // A folder is work in progress; what comes from elsewhere has published its version.
-    const bool published = dependency.source.kind != Source::Kind::Path;
+    const bool published = !is_work_in_progress(dependency.source) && !is_work_in_progress(locked->source);
     if (published && version == locked->version && package.hash != locked->hash) {
       return Error{fmt::format("{} {} has other files than allot.lock knows of this version", name, version.text()),
                    "a version never changes: ask its author for a new one"};
@@ -148,6 +159,7 @@ class Resolver {
   const Wishes& wishes_;
   Resolution result_;
   std::map<std::string, Locked> chosen_;
+  std::set<std::string> kept_;  // of them, those that are installed as they are locked
   std::map<std::string, std::string> ways_;  // how each was reached first
   std::vector<std::string> path_;
 };

@@ -76,7 +76,8 @@ Result<std::string> fetch(const std::string& address) {
     return Error{fmt::format("{} is not fetched: plain http can be changed on its way", address), "use https"};
   }
   if (!address.starts_with("https://") && !address.starts_with("http://")) {
-    return Error{fmt::format("{} is not fetched: only https addresses are", shown(address)), ""};
+    return Error{fmt::format("{} is not fetched: only https addresses are", shown(address)),
+                 address.starts_with("file:") ? "what lies on this machine is named by its path" : ""};
   }
   std::error_code failure;
   const fs::path self = fs::read_symlink("/proc/self/exe", failure);
