@@ -193,7 +193,7 @@ class LiveEngine final : public Engine {
   void describe(BatchFacts& batch) const;
   void count_pool(const BatchFacts& pool);
 
-  // ---- the barrier (barrier.cpp)
+  // ---- the barrier (barrier.cpp, telling.cpp)
   std::vector<const LiveGroup*> in_order() const;
   void update_state();
   void ask_barrier(int handler, const BatchFacts& facts);

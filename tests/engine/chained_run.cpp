@@ -60,6 +60,15 @@ AuditResult audit(const fs::path& folder, const std::vector<std::string>& kept) 
   return *std::move(result);
 }
 
+std::vector<RecordRow> rows_of(const Folder& folder, const std::string& kind) {
+  std::vector<RecordRow> rows;
+  const auto read = read_rows(folder.path(), [&](const RecordRow& row) {
+    if (row.kind == kind) rows.push_back(row);
+  });
+  if (!read) FAIL(read.error().text());
+  return rows;
+}
+
 std::string all(const std::vector<std::string>& damage) {
   std::string text;
   for (const std::string& line : damage) text += line + "\n";

@@ -9,6 +9,7 @@
 #include "common/result.h"
 #include "runtime/engine/auditing.h"
 #include "runtime/engine/live_engine.h"
+#include "runtime/engine/record_rows.h"
 #include "tests/engine/folder.h"
 #include "tests/engine/played_runs.h"
 
@@ -32,6 +33,9 @@ std::string refusal(const std::filesystem::path& folder, const std::filesystem::
 
 // Fails the test where the folder cannot be audited.
 AuditResult audit(const std::filesystem::path& folder, const std::vector<std::string>& kept = {});
+
+// The rows of one kind that `allot log` tells of. Fails the test where the folder cannot be read.
+std::vector<RecordRow> rows_of(const Folder& folder, const std::string& kind);
 
 // A line each.
 std::string all(const std::vector<std::string>& damage);

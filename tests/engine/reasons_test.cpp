@@ -18,19 +18,11 @@ using bench::contains;
 using bench::Driver;
 using bench::engine_of;
 using bench::Folder;
+using bench::rows_of;
 using bench::settings;
 using bench::steady;
 
 namespace {
-
-std::vector<RecordRow> rows_of(const Folder& folder, const std::string& kind) {
-  std::vector<RecordRow> rows;
-  auto read = read_rows(folder.path(), [&](const RecordRow& row) {
-    if (row.kind == kind) rows.push_back(row);
-  });
-  REQUIRE(read);
-  return rows;
-}
 
 // One group of two, whose rollouts get these rewards.
 GroupResult only_result(const Folder& folder, const std::string& handlers, const std::vector<std::optional<double>>& rewards) {
