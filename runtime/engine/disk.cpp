@@ -47,6 +47,9 @@ namespace fs = std::filesystem;
 
 bool knows_no_sync(int number) { return number == EINVAL || number == EROFS || number == ENOSYS || number == ENOTSUP; }
 
+// Some filesystems answer otherwise where a folder is synced, which they know by its reader alone.
+bool is_loss(int number) { return number == EIO || number == ENOSPC || number == EDQUOT; }
+
 template <typename Call>
 bool carried_out(const Call& call) {
   int done = call();
@@ -81,7 +84,7 @@ Result<void> sync_file(const fs::path& file) {
 Result<void> sync_folder(const fs::path& folder) {
   const int descriptor = open_folder(folder);
   if (descriptor < 0) return {};
-  const auto done = to_disk(descriptor) ? Result<void>() : Result<void>(cannot("write", folder));
+  const auto done = to_disk(descriptor) || !is_loss(errno) ? Result<void>() : Result<void>(cannot("write", folder));
   ::close(descriptor);
   return done;
 }
@@ -89,7 +92,7 @@ Result<void> sync_folder(const fs::path& folder) {
 std::string sync_refusal(const fs::path& folder) {
   const int descriptor = open_folder(folder);
   if (descriptor < 0) return {};
-  const bool refused = ::fsync(descriptor) != 0 && knows_no_sync(errno);
+  const bool refused = ::fsync(descriptor) != 0 && !is_loss(errno);
   const int number = errno;
   ::close(descriptor);
   if (!refused) return {};

@@ -38,7 +38,9 @@ std::optional<double> read_number(const Json& json) {
   if (json.is_number()) return json.get<double>();
   const std::string word = json.get<std::string>();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  return word == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  if (word == "inf") return std::numeric_limits<double>::infinity();
+  if (word == "-inf") return -std::numeric_limits<double>::infinity();
+  return json.get<double>();  // it is none: refused as everything of a wrong type is
 }
 
 void put_numbers(JsonText& text, const std::vector<double>& numbers) {
@@ -49,7 +51,10 @@ void put_numbers(JsonText& text, const std::vector<double>& numbers) {
 
 std::vector<double> read_numbers(const Json& json) {
   std::vector<double> numbers;
-  for (const Json& number : json) numbers.push_back(read_number(number).value());
+  for (const Json& number : json) {
+    const auto read = read_number(number);
+    numbers.push_back(read ? *read : number.get<double>());  // nothing is no number either
+  }
   return numbers;
 }
 

@@ -49,13 +49,11 @@ void sort_by_group(Json& same) {
   }
 }
 
-// Without checksums, without the names of prompts (an older program did not write them), and of a swap without what tells of
-// the moment and of the way in which it was asked for, and without words for people; what it changed is in the record of its
+// Without checksums, and of a swap without what tells of the moment and of the way in which it was asked for, and without words for people; what it changed is in the record of its
 // version.
 Json comparable(Json record) {
   record.erase("crc");
   record.erase("sum");
-  record.erase("names");
   if (record.at("k") == "swap") {
     for (const char* const name : {"ticket", "by", "set", "reason", "seconds"}) record.erase(name);
   }
@@ -263,8 +261,19 @@ class Replayer {
     return false;
   }
 
+  // Older programs told what is trained on once more at the question, not at the barrier, and no names of prompts.
+  void compare_with_older() {
+    const auto stays = [](const Json& record) { return record.at("k") != "replay"; };
+    std::stable_partition(recorded_.begin(), recorded_.end(), [&](const Recorded& each) { return stays(each.record); });
+    std::stable_partition(replayed_.begin(), replayed_.end(), stays);
+    for (std::size_t i = 0; i < std::min(recorded_.size(), replayed_.size()); ++i) {
+      if (!recorded_[i].record.contains("names")) replayed_[i].erase("names");
+    }
+  }
+
   void compare(int iteration, const JournalLine& line) {
     std::erase_if(replayed_, [](const Json& record) { return !is_compared(record); });
+    compare_with_older();
     const std::size_t count = std::max(recorded_.size(), replayed_.size());
     static const Json none;
     for (std::size_t i = 0; i < count; ++i) {

@@ -344,6 +344,11 @@ void LiveEngine::take_waiting_swap() {
   waiting.request.expected.clear();  // it was as expected when it was accepted
   auto error = may_exchange(waiting.request, *waiting.prepared.version);
   if (!error) error = changed_meanwhile(waiting.request, waiting.prepared);  // by a restore
+  if (!error && same_policy(*waiting.prepared.version, *swaps_.current) && !waiting.request.back && !swaps_.canary) {
+    report.version = swaps_.current->number;  // a restore brought it back
+    report.outcome = SwapOutcome::Unchanged;
+    return record(report);
+  }
   if (!error) error = take_over(waiting.request, waiting.prepared, report);
   report.outcome = error ? SwapOutcome::Refused : SwapOutcome::Active;
   if (error) report.reason = error->text();

@@ -264,3 +264,17 @@ TEST_CASE("what could not be synced takes no name") {
   CHECK(bench::read_file(folder.path / "state.json") == "old");
   CHECK(names_in(folder.path) == std::set<std::string>{"state.json"});
 }
+
+TEST_CASE("a folder that its filesystem does not sync is told of and no loss, one that could not be written is") {
+  const MadeFolder folder;
+  for (const int number : {EBADF, EISDIR, EACCES}) {
+    const Failing failing(number);
+    CHECK(sync_folder(folder.path));
+    CHECK(sync_refusal(folder.path).find("knows no sync") != std::string::npos);
+    CHECK_FALSE(replace_file(folder.path / "state.json", "new"));  // of a file it is a loss
+  }
+  for (const int number : {EIO, ENOSPC, EDQUOT}) {
+    const Failing failing(number);
+    CHECK_FALSE(sync_folder(folder.path));
+  }
+}

@@ -145,6 +145,28 @@ TEST_CASE("a swap that was accepted and waits takes over at the end of the itera
   plays_again(folder);
 }
 
+TEST_CASE("a swap that waits changes nothing where the run went back to where its policy was active") {
+  const Folder folder;
+  auto engine = engine_of(with_beta, in_folder(folder));
+  Driver driver(*engine, by_digit);
+  driver.run(0, prompts(4));
+  const std::string before = engine->save_state();
+  REQUIRE(engine->swap(request_of(as_mean)).outcome == SwapOutcome::Active);
+  driver.run(1, prompts(4));
+  const std::string after = engine->save_state();
+  go_back(*engine, before);
+  REQUIRE(engine->begin_iteration(1, prompts(4)));
+  const SwapReport accepted = engine->swap(request_of(as_mean));
+  REQUIRE(accepted.outcome == SwapOutcome::Waiting);
+  go_back(*engine, after);
+  driver.run(2, prompts(4));
+  CHECK(engine->swap_outcome(accepted.ticket).outcome == SwapOutcome::Unchanged);
+  CHECK(engine->active_version() == 1);
+  driver.run(3, prompts(4));
+  engine.reset();
+  plays_again(folder);
+}
+
 TEST_CASE("a rollback that waits is refused where the run went back to before what it takes back") {
   auto engine = engine_of(with_beta, settings(4, 2));
   const std::string first = engine->policy_hash();

@@ -1,4 +1,5 @@
 // Why a group got its fate: the words that the host hears are those that a reader of the journal finds.
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "runtime/engine/story.h"
 #include "tests/engine/bench.h"
 #include "tests/engine/chained_run.h"
+#include "tests/engine/journal_lines.h"
 
 using namespace allot;
 using namespace allot::engine;
@@ -76,6 +78,25 @@ on update of batch b { for each g in b.ended { remember n[g.prompt] = n[g.prompt
   const auto replayed = replay_run(folder.path());
   REQUIRE(replayed);
   CHECK(replayed->differing == 0);
+
+  // A name that somebody changed is found, and the answers of a program that wrote none are the same.
+  std::vector<std::string> lines = bench::lines_of(folder.segment(1));
+  const auto named = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return contains(line, "\"names\":"); });
+  REQUIRE(named != lines.end());
+  auto record = nlohmann::ordered_json::parse(*named);
+  for (auto& [hole, name] : record.at("names").items()) name = "another";
+  *named = bench::sealed(record);
+  bench::write_lines(folder.segment(1), lines);
+  const auto forged = replay_run(folder.path());
+  REQUIRE(forged);
+  REQUIRE(forged->differing == 1);
+  CHECK(forged->first->member == "names");
+  record.erase("names");
+  *named = bench::sealed(record);
+  bench::write_lines(folder.segment(1), lines);
+  const auto older = replay_run(folder.path());
+  REQUIRE(older);
+  CHECK(older->differing == 0);
 }
 
 TEST_CASE("where nothing is left to train on, no rule that said `train` has decided, and the journal says why") {

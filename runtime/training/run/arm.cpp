@@ -295,10 +295,8 @@ Result<UpdateReport> Arm::update(const Collected& collected, const engine::Itera
   Collected all = collected;
   for (const int id : plan.replayed) {
     const auto stored = stored_.find(id);
-    if (stored == stored_.end()) {
-      return Error{fmt::format("Group {} is to be trained on once more, but its rollouts were not kept.", id),
-                   "this is a fault of the program; resume from an earlier checkpoint"};
-    }
+    // A checkpoint of an older program may name groups of an update that was skipped, of which nothing was kept.
+    if (stored == stored_.end()) continue;
     all.groups.push_back(stored->second.result);
     all.rollouts.insert(all.rollouts.end(), stored->second.rollouts.begin(), stored->second.rollouts.end());
     trained.push_back(id);
