@@ -1,5 +1,7 @@
 #include "lang/compose/library.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -31,17 +33,21 @@ std::optional<fs::path> library_above(fs::path start) {
   return std::nullopt;
 }
 
-std::optional<fs::path> library_of_program() {
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  if (failure) return std::nullopt;
-  return library_above(program.parent_path());
-}
-
 std::string whole_path(const std::string& path) {
   std::error_code failure;
   const fs::path whole = fs::canonical(path, failure);
   return failure ? path : whole.string();
+}
+
+// That of the file which holds this code: the program, or the module that another program has loaded.
+std::optional<fs::path> library_of_program() {
+  Dl_info here{};
+  const bool known = ::dladdr(reinterpret_cast<const void*>(&whole_path), &here) != 0 && here.dli_fname != nullptr;
+  const bool is_module = known && fs::path(here.dli_fname).extension() == ".so";
+  std::error_code failure;
+  const fs::path file = is_module ? fs::canonical(here.dli_fname, failure) : fs::read_symlink("/proc/self/exe", failure);
+  if (failure) return std::nullopt;
+  return library_above(file.parent_path());
 }
 
 Result<FoundFile> read(const fs::path& path, const std::string& name) {

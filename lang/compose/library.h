@@ -30,7 +30,7 @@ class Library {
 };
 
 // Folders of the machine, in this order: that of the importing file, `folders`, then `stdlib` beside the importing file
-// or above it, and beside or above the running program.
+// or above it, and beside or above the running program or the module that holds this.
 class SearchPath : public Library {
  public:
   explicit SearchPath(std::vector<std::filesystem::path> folders = {}) : folders_(std::move(folders)) {}
@@ -47,7 +47,7 @@ class SearchPath : public Library {
   std::vector<std::filesystem::path> folders_;
 };
 
-// The file of this dotted name in the `stdlib` that is beside or above the running program; nothing where it has none.
+// The file of this dotted name in the `stdlib` that is beside or above the running program, or the module that holds this; nothing where it has none.
 std::optional<std::filesystem::path> standard_file(const std::string& name);
 
 // Files that stand in memory, by their dotted names: `gates` named in team.other is team.gates where there is one.

@@ -52,8 +52,7 @@ Error no_such_file(const Package& package, const std::string& name, const std::s
                            near.empty() ? "it holds " + all : "did you mean " + near + "?")};
 }
 
-// The program's own: an installed package sees no `stdlib` of the project that uses it, nor of a folder above. Nothing in a
-// program that has none, such as Python, where it is looked for above the policy.
+// The program's own: an installed package sees no `stdlib` of the project that uses it, nor of a folder above.
 std::optional<fs::path> standard_folder() {
   const auto known = lang::standard_file("dynamic_sampling");
   return known ? std::optional(known->parent_path()) : std::nullopt;
@@ -134,9 +133,9 @@ Result<lang::FoundFile> Library::find(const std::string& name, const std::string
   }
   if (found.empty()) {
     if (problem) return *problem;
-    const auto standard = context->installed ? standard_folder() : std::nullopt;
-    if (standard) return find_standard(*standard, name, importing);
-    return search.find(name, importing);
+    if (!context->installed) return search.find(name, importing);
+    if (const auto standard = standard_folder()) return find_standard(*standard, name, importing);
+    return Error{fmt::format("there is no file for `{}`", name), "and this program has no stdlib beside or above it"};
   }
   if (found.size() > 1 && found[1].key != found[0].key) found[0].also = found[1].path;
   return std::move(found.front());

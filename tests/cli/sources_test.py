@@ -75,6 +75,18 @@ class Registries(Here):
         self.assertEqual([path.name for path in (self.registry / "gates").iterdir()], ["gates-1.0.0.tar.zst"])
         self.good("verify", self.registry / "gates" / "gates-1.0.0.tar.zst")
 
+    def test_what_the_project_says_of_a_package_goes_before_what_its_packages_say(self):
+        for name, more in (("base", ""), ("alpha", '[dependencies]\nbase = { path = "../base" }\n')):
+            write(self.top / name, {"allot.toml": toml(name, more=more), f"{name}.allot": f"policy {name}\nfn f(x: real) -> real = x\n"})
+        self.good("publish", "../base", "--registry", "team")
+        self.good("add", "../alpha")
+        self.good("add", "base@1.0.0", "--registry", "team")  # "alpha" stands before it
+        self.assertIn("registry", (self.project / "allot.lock").read_text())
+        self.good("verify")
+        self.registry.rename(self.top / "away")  # all is installed: nobody is asked
+        self.good("add")
+        self.good("verify")
+
     def test_a_package_may_name_a_registry_of_the_project_and_no_other(self):
         write(self.top / "base", {"allot.toml": toml("base"), "base.allot": "policy base\nfn f(x: real) -> real = x\n"})
         self.good("publish", "../base", "--registry", "team")

@@ -31,6 +31,12 @@ def play(engine, group, rewards):
 
 
 class Orders(unittest.TestCase):
+    def test_a_policy_anywhere_finds_the_standard_library_of_the_module(self):
+        with tempfile.TemporaryDirectory() as folder:
+            policy = Path(folder, "p.allot")
+            policy.write_text("policy p = dynamic_sampling\n")
+            self.assertEqual(allot.Engine(str(policy), slots=1, group_size=2).policy_name, "p")
+
     def test_a_flat_group_is_dropped_and_its_slot_refilled(self):
         engine = allot.Engine(DYNAMIC, slots=2, group_size=4)
         first = engine.begin_iteration(0, ["p0", "p1", "p2", "p3"])

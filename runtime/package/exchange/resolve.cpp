@@ -29,6 +29,10 @@ class Resolver {
 
   Result<Resolution> run() {
     path_.push_back(project_.name.empty() ? "this project" : project_.name);
+    // What the project says of a package itself goes before what its packages say of it.
+    for (const Dependency& dependency : project_.dependencies) {
+      if (auto chosen = choose(dependency, false); !chosen) return chosen.error();
+    }
     for (const Dependency& dependency : project_.dependencies) {
       if (auto walked = walk(dependency, false); !walked) return walked.error();
     }
@@ -52,7 +56,16 @@ class Resolver {
     if (outside) {
       if (auto good = may_name(dependency); !good) return good.error();
     }
-    if (chosen_.contains(name)) return agree(dependency);
+    if (const auto chosen = chosen_.find(name); chosen == chosen_.end()) {
+      if (auto found = choose(dependency, outside); !found) return found;
+    } else if (path_.size() > 1) {
+      if (auto agreed = agree(dependency); !agreed) return agreed;
+    }
+    return walked_.insert(name).second ? walk_needs(asked_.at(name)) : Result<void>();
+  }
+
+  Result<void> choose(const Dependency& dependency, bool outside) {
+    const std::string& name = dependency.name;
     if (chosen_.size() >= limits.packages) return Error{fmt::format("more than {} packages", limits.packages), way(name)};
     auto fetched = get(dependency);
     if (!fetched) return Error{fetched.error().what, fetched.error().help + (path_.size() > 1 ? "\n  needed by " + way(name) : "")};
@@ -60,19 +73,28 @@ class Resolver {
     Locked locked{name, *package.project.version, fetched->source, package.hash, {}};
     for (const Dependency& each : package.project.dependencies) locked.needs.push_back(each.name);
     chosen_.emplace(name, std::move(locked));
+    asked_.emplace(name, Asked{dependency, outside});
     ways_.emplace(name, way(name));
-    return walk_needs(dependency, package, outside);
+    return {};
   }
 
-  Result<void> walk_needs(const Dependency& dependency, const Package& package, bool outside) {
+  // How a package that was chosen was asked for.
+  struct Asked {
+    Dependency dependency;
+    bool outside;
+  };
+
+  Result<void> walk_needs(const Asked& asked) {
+    const std::string& name = asked.dependency.name;
+    const Source& source = asked.dependency.source;
     std::error_code failure;
-    const bool folder = dependency.source.kind == Source::Kind::Path && fs::is_directory(root_ / dependency.source.address, failure);
-    path_.push_back(dependency.name);
-    for (Dependency each : package.project.dependencies) {
+    const bool folder = source.kind == Source::Kind::Path && fs::is_directory(root_ / source.address, failure);
+    path_.push_back(name);
+    for (Dependency each : result_.packages.at(name).project.dependencies) {
       if (each.source.kind == Source::Kind::Path && folder && fs::path(each.source.address).is_relative()) {
-        each.source.address = (fs::path(dependency.source.address) / each.source.address).lexically_normal().generic_string();
+        each.source.address = (fs::path(source.address) / each.source.address).lexically_normal().generic_string();
       }
-      if (auto walked = walk(each, outside || !folder); !walked) return walked.error();
+      if (auto walked = walk(each, asked.outside || !folder); !walked) return walked.error();
     }
     path_.pop_back();
     return {};
@@ -92,9 +114,9 @@ class Resolver {
   Result<void> agree(const Dependency& dependency) {
     const Locked& first = chosen_.at(dependency.name);
     if (first.source.same(dependency.source)) return {};
-    const auto second = obtain(dependency.source, dependency.name, root_, project_.registries);
     // They agreed when the lock was written, and nobody asks for anything new: their sources need not be there today.
-    if (!second && kept_.contains(dependency.name) && kept_.contains(path_.back())) return {};
+    if (kept_.contains(dependency.name) && kept_.contains(path_.back())) return {};
+    const auto second = obtain(dependency.source, dependency.name, root_, project_.registries);
     if (!second) return second.error();
     if (second->package.hash == first.hash) return {};
     if (first.version == *second->package.project.version) {
@@ -160,6 +182,8 @@ class Resolver {
   Resolution result_;
   std::map<std::string, Locked> chosen_;
   std::set<std::string> kept_;  // of them, those that are installed as they are locked
+  std::map<std::string, Asked> asked_;
+  std::set<std::string> walked_;  // of them, those whose needs were looked at
   std::map<std::string, std::string> ways_;  // how each was reached first
   std::vector<std::string> path_;
 };
