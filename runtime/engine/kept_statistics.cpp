@@ -86,7 +86,7 @@ StatisticsPlan StatisticsPlan::of(const lang::Program& program, const std::vecto
   for (const lang::Handler& handler : program.handlers) {
     for (const lang::ReadKey& key : handler.reads) plan_key(plan, key, parameters);
     for (const lang::ReadKey& key : handler.columns) plan_key(plan, key, parameters);
-    const auto reads_them = [](const std::vector<lang::ReadKey>& keys) { return std::any_of(keys.begin(), keys.end(), of_observations); };
+    const auto reads_them = [](const auto& keys) { return std::any_of(keys.begin(), keys.end(), of_observations); };
     const bool sees_replayed = handler.point == lang::Point::Replay || handler.point == lang::Point::Shape;
     if (sees_replayed && (reads_them(handler.reads) || reads_them(handler.columns))) plan.replayed_observations = true;
   }

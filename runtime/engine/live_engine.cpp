@@ -90,7 +90,8 @@ LiveGroup* LiveEngine::running(RolloutRef ref) {
   return nullptr;
 }
 
-// The batch's version asks of all its groups at `wave`, `shape` and `update`, the active one of those of a canary that wait.
+// The batch's version asks of all its groups at `wave`, `shape` and `update`, the active one of those of a canary that
+// wait.
 bool LiveEngine::observes(const LiveGroup& group) const {
   return group.version && (group.version->plan.observations || observed_);
 }

@@ -207,7 +207,8 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
 std::optional<Error> LiveEngine::lacks_observations(const SwapRequest& request, const Version& next) const {
   const auto refuse = [](int number, std::string_view does) {
     return Error{fmt::format("The new policy asks for `loop`, but group {} {} and its observations were not kept.", number, does),
-                 "swap when no such group is left, or without `loop`; under a policy that asks for `loop` of its own groups they are kept"};
+                 "swap when no such group is left, or without `loop`; under a policy that asks for `loop` of new groups "
+                 "alone they are kept"};
   };
   for (const auto& [number, group] : stored_) {
     if (next.plan.replayed_observations && !group->log.observed()) return refuse(number, "is kept for `replay`");
