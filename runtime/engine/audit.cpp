@@ -379,6 +379,16 @@ void Audit::end(const IterationReport& report) {
   if (impl_->journal) mark_ = JournalMark{impl_->journal->segment(), impl_->journal->sum_so_far()};
 }
 
+void Audit::stands_on(const std::string& sum) {
+  mark_.reset();
+  if (!sum.empty()) mark_ = JournalMark{0, sum};
+}
+
+std::string Audit::place() const {
+  constexpr std::size_t digits = 12;
+  return mark_ ? mark_->sum.substr(0, digits) : "start";
+}
+
 Result<void> Audit::barrier(Background::Task beside) {
   return on() && impl_->journal ? impl_->journal->barrier(std::move(beside)) : Result<void>();
 }

@@ -87,6 +87,10 @@ class Audit {
   void end(const IterationReport& report);
   // The last end; none before the first, without a run folder, and where the state that was restored names none.
   const std::optional<JournalMark>& mark() const { return mark_; }
+  // In a replay, where the journal that is played names it; empty for none.
+  void stands_on(const std::string& sum);
+  // A name for that place among all timelines of the run.
+  std::string place() const;
   // Everything so far is written when this returns, and on disk soon after (JournalWriter::barrier); `beside` is done behind
   // the caller's back, once there is a run folder.
   Result<void> barrier(Background::Task beside);

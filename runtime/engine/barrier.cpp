@@ -64,7 +64,11 @@ Result<Orders> LiveEngine::begin_iteration(int iteration, const std::vector<std:
   release_left();
   retired_.clear();
   enter(version_for_batch());
-  for (Version* const version : versions_in_use()) version->reset_counts();
+  observed_ = false;
+  for (Version* const version : versions_in_use()) {
+    version->reset_counts();
+    observed_ = observed_ || version->plan.observations;
+  }
   ledger_.begin_iteration();
   int rounds = 1;
   if (policy_ && policy_->program().refill) {
@@ -247,10 +251,17 @@ Result<IterationReport> LiveEngine::end_iteration() {
   for (const auto& [number, group] : groups_) {
     if (group->closed) release(std::exchange(group->version, nullptr));
   }
+  const int ending = swaps_.current ? swaps_.current->number : 0;
   take_waiting_swap();
   swaps_.since_barrier = false;
   enter(swaps_.current);
   audit_.end(report);
+  // Replaced at this end, so it is of this one.
+  if (!swaps_.before.empty() && swaps_.before.back().number == ending) {
+    Replaced& replaced = swaps_.before.back();
+    replaced.at = audit_.place();
+    if (replaced.state) replaced.state->at = replaced.at;
+  }
   head_ = std::make_shared<const HeadText>(make_head());
   swaps_.saved = swaps_.next_number - 1;
   publish();

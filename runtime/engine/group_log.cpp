@@ -39,6 +39,11 @@ void GroupLog::go_back(int sample, const Mark& mark) {
   observations.forget_from(mark.known_observations);
 }
 
+bool GroupLog::observed() const {
+  const auto whole = [](const RolloutLog& rollout) { return rollout.observations.size() == rollout.actions.size(); };
+  return std::all_of(rollouts.begin(), rollouts.end(), whole);
+}
+
 GroupCounts GroupLog::counts() const {
   GroupCounts counts;
   counts.started = static_cast<int>(rollouts.size());

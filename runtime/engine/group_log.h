@@ -94,6 +94,7 @@ struct GroupLog {
   Mark mark(int sample) const;
   void go_back(int sample, const Mark& mark);
 
+  bool observed() const;                        // whether the observation of every turn was kept
   GroupCounts counts() const;
   bool outstanding() const;                     // whether some rollout is
   std::optional<int> least_live_turns() const;  // undefined where none is live

@@ -47,8 +47,10 @@ int length(const lang::ReadKey& key, std::size_t index, const std::vector<lang::
   return static_cast<int>(std::clamp<std::int64_t>(value, 0, std::numeric_limits<int>::max()));
 }
 
+bool of_observations(const lang::ReadKey& key) { return key.fact == Fact::Loop || key.fact == Fact::TurnStates; }
+
 void plan_key(StatisticsPlan& plan, const lang::ReadKey& key, const std::vector<lang::Cell>& parameters) {
-  if (key.fact == Fact::Loop || key.fact == Fact::TurnStates) plan.observations = true;
+  plan.observations = plan.observations || of_observations(key);
   plan.turn_numbers = plan.turn_numbers || of_single_turns(key.fact);
   if (!is_pairwise(key.fact) || distance_word(key) == jaccard) return;
   const int longest = length(key, 1, parameters, std::numeric_limits<int>::max());
@@ -84,6 +86,9 @@ StatisticsPlan StatisticsPlan::of(const lang::Program& program, const std::vecto
   for (const lang::Handler& handler : program.handlers) {
     for (const lang::ReadKey& key : handler.reads) plan_key(plan, key, parameters);
     for (const lang::ReadKey& key : handler.columns) plan_key(plan, key, parameters);
+    const auto reads_them = [](const auto& keys) { return std::any_of(keys.begin(), keys.end(), of_observations); };
+    const bool sees_replayed = handler.point == lang::Point::Replay || handler.point == lang::Point::Shape;
+    if (sees_replayed && (reads_them(handler.reads) || reads_them(handler.columns))) plan.replayed_observations = true;
   }
   return plan;
 }

@@ -17,6 +17,7 @@ namespace allot::engine {
 struct StatisticsPlan {
   std::optional<int> longest_edit_prefix;  // set where an edit distance is read; INT_MAX for "up to the current turn"
   bool observations = false;               // `loop` compares actions together with what they led to
+  bool replayed_observations = false;      // … of groups that are trained on once more, at `replay` and `shape`
   bool turn_numbers = false;               // tokens, log-probabilities or entropies of single turns are read
 
   static StatisticsPlan of(const lang::Program& program, const std::vector<lang::Cell>& parameters);

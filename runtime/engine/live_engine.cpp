@@ -90,8 +90,14 @@ LiveGroup* LiveEngine::running(RolloutRef ref) {
   return nullptr;
 }
 
+// The batch's version asks of all its groups at `wave`, `shape` and `update`, the active one of those of a canary that
+// wait.
+bool LiveEngine::observes(const LiveGroup& group) const {
+  return group.version && (group.version->plan.observations || observed_);
+}
+
 void LiveEngine::take_turn(LiveGroup& group, int sample, const Turn& turn) {
-  group.log.append(sample, turn, group.version && group.version->plan.observations, true);
+  group.log.append(sample, turn, observes(group), true);
   group.kept.took_turn(group.log, sample);
   ++group.counted.turns;
   group.counted.tokens += turn.tokens;
@@ -108,8 +114,7 @@ Result<Orders> LiveEngine::turn(RolloutRef ref, const Turn& turn) {
   charge_seconds();
   if (audit_.keeps_events()) {
     const LiveGroup* const known = groups_.find(ref.group);
-    const bool observes = known != nullptr && known->version && known->version->plan.observations;
-    audit_.turn(ref, turn, observes, event_time());
+    audit_.turn(ref, turn, known != nullptr && observes(*known), event_time());
   }
   LiveGroup* group = running(ref);
   Orders orders;

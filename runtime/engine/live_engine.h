@@ -90,6 +90,8 @@ class LiveEngine final : public Engine {
   // … where versions come from and what was remembered under them goes to, in place of the run folder; and how the host
   // used the loss of tokens in the iteration that is about to end.
   void keep_versions_with(std::shared_ptr<KeptVersions> kept) { elsewhere_ = std::move(kept); }
+  // … and on which end of an iteration, by its sum, the run stands; empty before the first.
+  void stands_on(const std::string& sum) { audit_.stands_on(sum); }
   void losses_were(LossTally tally) { losses_ = std::move(tally); }
 
   // For scenarios: what is remembered, and every answer that concerns a group, as it is given.
@@ -104,6 +106,7 @@ class LiveEngine final : public Engine {
 
   // ---- events (live_engine.cpp)
   LiveGroup* running(RolloutRef ref);
+  bool observes(const LiveGroup& group) const;
   void take_turn(LiveGroup& group, int sample, const Turn& turn);
   void record_ending(LiveGroup& group, int sample, const Ending& ending, Judge* judge);
   Result<Orders> finish_event(Orders orders);
@@ -243,6 +246,7 @@ class LiveEngine final : public Engine {
   void accept(SwapReport& report);
   void remember(const std::string& request);
   std::optional<Error> may_exchange(const SwapRequest& request, const Version& next) const;
+  std::optional<Error> lacks_observations(const SwapRequest& request, const Version& next) const;
   std::optional<Error> changed_meanwhile(const SwapRequest& request, const PreparedSwap& prepared) const;
   void wait_for_barrier(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
   void begin_canary(const SwapRequest& request, PreparedSwap& prepared, SwapReport& report);
@@ -261,7 +265,7 @@ class LiveEngine final : public Engine {
   void release_left();
   std::map<std::string, double> counts_left() const;
   std::vector<std::shared_ptr<Version>> take_gone();
-  void keep_replaced(const Version& version, std::shared_ptr<StateThen> state);
+  void keep_replaced(const Version& version, const std::shared_ptr<StateThen>& state);
   void keep_states();
   void keep_origin(const Version& version);
   Result<PolicyText> text_of(const std::string& hash) const;
@@ -321,6 +325,7 @@ class LiveEngine final : public Engine {
   std::string first_shortage_;  // of this iteration: how the budget stood
   bool begun_used_up_ = false;  // at the begin of this iteration nothing could be started any more
   std::int64_t overruns_before_ = 0;  // this iteration
+  bool observed_ = false;  // some version that was in use at the begin of this iteration asks for observations
   bool hit_fault_told_ = false;  // in this iteration: the others are counted
   std::shared_ptr<const HeadText> head_;  // of the snapshot: memory itself is what it was at the barrier
   std::shared_ptr<StateFiles> files_;     // of the run folder, for the thread behind; null without one

@@ -135,8 +135,7 @@ std::optional<Orders> LiveEngine::pass_turn(RolloutRef ref, const Turn& turn) {
     if (audit_.on()) frame = frame_of(**judge, decision->handler);
   }
   if (!order && Ledger::overruns(rollout.permit, turn)) order.lock();
-  const bool observes = group.version && group.version->plan.observations;
-  audit_.turn(ref, turn, observes, std::nullopt);
+  audit_.turn(ref, turn, observes(group), std::nullopt);
   ledger_.settle(rollout.permit, turn);
   if (!turn.last) (void)ledger_.reserve_turn(rollout.permit);
   if (order) order.unlock();

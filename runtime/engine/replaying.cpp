@@ -83,18 +83,21 @@ class JournalVersions : public KeptVersions {
     if (found != policies_.end()) return read_policy_record(found->second);
     return Error{fmt::format("The journal does not hold version {} of the policy ({}).", number, hash.substr(0, 12)), ""};
   }
-  void keep_state(int number, std::shared_ptr<const Snapshot> snapshot) override { states_[number] = std::move(snapshot); }
-  std::shared_ptr<const std::string> state(int number) const override {
-    if (const auto found = states_.find(number); found != states_.end()) return std::make_shared<const std::string>(write(*found->second));
+  // States of older programs name the number alone.
+  void keep_state(const StateThen& state) override {
+    states_[{state.version, state.at}] = states_[{state.version, ""}] = state.snapshot;
+  }
+  std::shared_ptr<const std::string> state(int number, const std::string& at) const override {
+    if (const auto found = states_.find({number, at}); found != states_.end()) return std::make_shared<const std::string>(write(*found->second));
     // Replaced between two iterations by a process that ended before it could write of it.
-    auto on_disk = kept_state(run_, number);
+    auto on_disk = kept_state(run_, number, at);
     return on_disk ? std::make_shared<const std::string>(*std::move(on_disk)) : nullptr;
   }
 
  private:
   std::filesystem::path run_;
   std::map<std::pair<int, std::string>, Json> policies_;
-  std::map<int, std::shared_ptr<const Snapshot>> states_;
+  std::map<std::pair<int, std::string>, std::shared_ptr<const Snapshot>> states_;
 };
 
 struct Recorded {
@@ -207,6 +210,7 @@ class Replayer {
       return fail({fmt::format("{}: the engine refuses the state it was resumed from: {}", from.place, restored.error().what),
                    restored.error().help});
     }
+    engine_->stands_on(from.record.value("from", ""));
     states_.emplace(origin, state);  // of a run that began elsewhere
     std::erase_if(replayed_, [](const Json& record) { return !is_compared(record); });
   }
@@ -221,11 +225,13 @@ class Replayer {
     bool going = demand(engine_->begin_iteration(iteration, events_->prompts), line);
     for (std::size_t i = 0; going && i < events_->events.size(); ++i) going = tell(events_->events[i], line);
     if (losses_) engine_->losses_were(*losses_);
+    const std::string sum = sum_with(line.text);
+    engine_->stands_on(sum);
     if (!going || !demand(engine_->end_iteration(), line)) return;
     ++result_.iterations;
     compare(iteration, line);
     keep_state(end_name(iteration));
-    keep_state(sum_with(line.text));
+    keep_state(sum);
     forget();
   }
 

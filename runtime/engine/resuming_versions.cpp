@@ -20,7 +20,7 @@ SavedVersions LiveEngine::saved_versions() const {
   saved.carried_out = swaps_.carried_out;
   for (const Replaced& replaced : swaps_.before) {
     if (!replaced.origin) continue;
-    saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters});
+    saved.before.push_back({replaced.number, replaced.hash, replaced.origin->parameters, replaced.at});
   }
   return saved;
 }
@@ -109,7 +109,7 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
     auto kept = elsewhere_ ? Result<PolicyText>(PolicyText{}) : text_of(before.hash);
     if (!kept) continue;
     auto origin = std::make_shared<const Origin>(Origin{*std::move(kept), before.parameters});
-    swaps_.before.push_back({before.number, before.hash, std::move(origin), nullptr});
+    swaps_.before.push_back({before.number, before.at, before.hash, std::move(origin), nullptr});
   }
   swaps_.next_number = std::max(swaps_.next_number, saved.next_number);
   swaps_.carried_out = saved.carried_out;

@@ -100,7 +100,9 @@ void put(JsonText& text, const SavedVersions& versions) {
   }
   text.end_array().member("requests", versions.carried_out).key("before").begin_array();
   for (const SavedVersions::Before& before : versions.before) {
-    text.begin_array().value(before.number).value(before.hash).value(before.parameters).end_array();
+    text.begin_array().value(before.number).value(before.hash).value(before.parameters);
+    if (!before.at.empty()) text.value(before.at);
+    text.end_array();
   }
   text.end_array().end_object();
 }
@@ -119,7 +121,8 @@ SavedVersions read_versions(const Json& json) {
   }
   versions.carried_out = json.value("requests", std::vector<std::string>());
   for (const Json& before : json.at("before")) {
-    versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>()});
+    const std::string at = before.size() > 3 ? before.at(3).get<std::string>() : "";  // of older programs
+    versions.before.push_back({before.at(0).get<int>(), before.at(1).get<std::string>(), before.at(2).get<Parameters>(), at});
   }
   return versions;
 }

@@ -27,6 +27,11 @@ bool same_policy(const Version& a, const Version& b) {
   return a.hash() == b.hash() && a.policy->parameters() == b.policy->parameters();
 }
 
+// Whether it asks for observations of groups that another version opened, without a request that moves them.
+bool looks_back(const Version& next) {
+  return next.plan.replayed_observations || (next.plan.observations && next.demands.defers);
+}
+
 void add_reason(SwapReport& report, const std::string& words) {
   report.reason += (report.reason.empty() ? "" : "; ") + words;
 }
@@ -122,7 +127,7 @@ bool LiveEngine::concerns_openings(const PostedSwap& posted) const {
   if (!posted.prepared) return true;
   const PreparedSwap& prepared = *posted.prepared;
   return in_iteration_ && deferred_ == 0 && !posted.request.now && posted.request.canary == 0 && !swaps_.canary && !swaps_.waiting &&
-         prepared.version && !prepared.then && same_frame(*swaps_.current, *prepared.version);
+         prepared.version && !prepared.then && !looks_back(*prepared.version) && same_frame(*swaps_.current, *prepared.version);
 }
 
 // Beside turns; false where something is posted that needs the engine alone. Who opens or closes a group just now serves
@@ -194,16 +199,32 @@ std::optional<Error> LiveEngine::may_exchange(const SwapRequest& request, const 
   if (request.now && !difference.empty()) {
     return Error{"Running groups cannot change over: " + difference + ".", "swap without --now: they end under their own version"};
   }
-  const bool some_move = request.now || deferred_ > 0;
+  return lacks_observations(request, next);
+}
+
+// Of groups that were opened before it and that it is to decide about: those that wait, those that change over now, and
+// those that may come to wait, or be kept for `replay`, after a swap at once. What was observed nobody can make anew.
+std::optional<Error> LiveEngine::lacks_observations(const SwapRequest& request, const Version& next) const {
+  const auto refuse = [](int number, std::string_view does) {
+    return Error{fmt::format("The new policy asks for `loop`, but group {} {} and its observations were not kept.", number, does),
+                 "swap when no such group is left, or without `loop`; under a policy that asks for `loop` of new groups "
+                 "alone they are kept"};
+  };
+  for (const auto& [number, group] : stored_) {
+    if (next.plan.replayed_observations && !group->log.observed()) return refuse(number, "is kept for `replay`");
+  }
+  const bool at_once = in_iteration_ && request.back != StateOf::Then && same_frame(*swaps_.current, next);
+  const bool of_running = at_once && looks_back(next);
+  if (!next.plan.observations || !(request.now || deferred_ > 0 || of_running)) return std::nullopt;
   for (const auto& [number, group] : groups_) {
-    if (!some_move || !next.plan.observations) break;
-    const bool moves = group->deferred || (request.now && !group->closed);
-    const bool lacks = group->version && !group->version->plan.observations;
-    const auto has_turns = [](const RolloutLog& rollout) { return rollout.turns() > 0; };
-    if (!moves || !lacks || std::none_of(group->log.rollouts.begin(), group->log.rollouts.end(), has_turns)) continue;
-    return Error{fmt::format("The new policy asks for `loop`, but group {} {} and its observations were not kept.", number,
-                             group->deferred ? "waits" : "runs"),
-                 "swap when no such group is left, or without `loop`"};
+    if (group->deferred && !group->log.observed()) return refuse(number, "waits");
+    if (group->deferred || !in_iteration_) continue;
+    if (group->closed) {
+      const bool kept = of_running && next.plan.replayed_observations && group->fate == Fate::Trained;
+      if (kept && !group->log.observed()) return refuse(number, "is to be kept for `replay`");
+    } else if (request.now ? !group->log.observed() : of_running && !(observes(*group) && group->log.observed())) {
+      return refuse(number, "runs");  // under its own version, which goes on without them
+    }
   }
   return std::nullopt;
 }

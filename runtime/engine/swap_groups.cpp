@@ -175,11 +175,11 @@ std::optional<Error> LiveEngine::take_memory(const PreparedSwap& prepared, SwapR
   return std::nullopt;
 }
 
-void LiveEngine::keep_replaced(const Version& version, std::shared_ptr<StateThen> state) {
+void LiveEngine::keep_replaced(const Version& version, const std::shared_ptr<StateThen>& state) {
   if (settings_.run_folder.empty()) {
     for (Replaced& earlier : swaps_.before) earlier.state.reset();
   }
-  swaps_.before.push_back({version.number, version.hash(), version.policy->origin(), std::move(state)});
+  swaps_.before.push_back({version.number, state->at, version.hash(), version.policy->origin(), state});
   if (swaps_.before.size() > Swaps::most_replaced) swaps_.before.erase(swaps_.before.begin());
 }
 
@@ -208,7 +208,7 @@ std::optional<Error> LiveEngine::take_over(const SwapRequest& request, PreparedS
   remember(request.id);
   audit_.version(report.iteration, next->number, prepared.record);
   keep_origin(*next);
-  prepared.left = std::make_shared<StateThen>(swaps_.current->number, std::move(state));
+  prepared.left = std::make_shared<StateThen>(swaps_.current->number, audit_.place(), std::move(state));
   if (request.back) {
     swaps_.before.pop_back();
   } else {

@@ -41,13 +41,13 @@ void check_memory(ReadSnapshot& then, const StatePlan& plan, const Version& acti
   if (auto carried = plan.carry(store); !carried) refusals.push_back(carried.error());
   const bool inputs_fit = settings && refusals.empty();
   if (inputs_fit) add(refusals, check_inputs(next.program(), declared_inputs(next.program(), settings->inputs), keys(store.prompts())));
-  const bool lacks = next.plan.observations && !active.plan.observations;
-  const auto has_turns = [](const RolloutLog& rollout) { return rollout.turns() > 0; };
-  for (const LiveGroup* const group : then.waiting) {
-    if (!lacks || std::none_of(group->log.rollouts.begin(), group->log.rollouts.end(), has_turns)) continue;
-    refusals.push_back({fmt::format("It asks for `loop`, but group {} waits and its observations were not kept.", group->log.group),
-                        "swap when no group waits"});
-  }
+  const auto check = [&](const LiveGroup& group, bool asked, std::string_view does) {
+    if (!asked || group.log.observed()) return;
+    refusals.push_back({fmt::format("It asks for `loop`, but group {} {} and its observations were not kept.", group.log.group, does),
+                        "swap when no such group is left"});
+  };
+  for (const LiveGroup* const group : then.waiting) check(*group, next.plan.observations, "waits");
+  for (const LiveGroup* const group : then.stored) check(*group, next.plan.replayed_observations, "is kept for `replay`");
 }
 
 const lang::Budget* budget_of(const Program& program, lang::BaseUnit unit) {

@@ -114,10 +114,10 @@ Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::P
     return store;
   }
   std::shared_ptr<const std::string> text;
-  if (elsewhere_) text = elsewhere_->state(replaced.number);
+  if (elsewhere_) text = elsewhere_->state(replaced.number, replaced.at);
   if (!text && settings_.run_folder.empty()) return Error{"The state of then was not kept.", ""};
   if (!text) {
-    auto kept = kept_state(settings_.run_folder, replaced.number);
+    auto kept = kept_state(settings_.run_folder, replaced.number, replaced.at);
     if (!kept) return kept.error();
     text = std::make_shared<const std::string>(*std::move(kept));
   }
@@ -129,9 +129,9 @@ Result<StateStore> LiveEngine::memory_of(const Replaced& replaced, const lang::P
 
 // Into the run folder. By who asked for the swap, or else behind the barrier.
 Result<void> LiveEngine::write_down(StateThen& state) const {
-  if (elsewhere_) elsewhere_->keep_state(state.version, state.snapshot);
+  if (elsewhere_) elsewhere_->keep_state(state);
   if (settings_.run_folder.empty() || state.on_disk) return {};
-  auto kept = keep_state(settings_.run_folder, state.version, engine::write(*state.snapshot));
+  auto kept = keep_state(settings_.run_folder, state.version, state.at, engine::write(*state.snapshot));
   if (kept) state.on_disk = true;
   return kept;
 }

@@ -21,6 +21,7 @@ struct CarriedMemory;
 // The state as of a swap: it may be large, so it is held until the run folder has it, and without one of the latest alone.
 struct StateThen {
   int version = 0;  // that was replaced
+  std::string at;   // Audit::place() of the swap: a run that goes back may replace a version more than once
   std::shared_ptr<const Snapshot> snapshot;
   std::atomic<bool> on_disk = false;
   std::atomic<bool> failed = false;  // the thread behind the barrier could not write it: …
@@ -30,6 +31,7 @@ struct StateThen {
 // A version that was replaced, so that a rollback finds it.
 struct Replaced {
   int number = 0;
+  std::string at;                            // of its state; empty of older programs
   std::string hash;
   std::shared_ptr<const Origin> origin;      // null for a policy that was put together in memory
   std::shared_ptr<StateThen> state;
@@ -102,6 +104,7 @@ struct SavedVersions {
     int number = 0;
     std::string hash;
     std::map<std::string, std::string> parameters;
+    std::string at = {};  // of its state, as Replaced has it
   };
   std::vector<Before> before;
   std::vector<std::string> carried_out;

@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 fs::path text_file(const fs::path& run, const std::string& hash) { return run / "versions" / (hash + ".json"); }
-fs::path state_file(const fs::path& run, int number) { return run / "versions" / fmt::format("state-{}.json", number); }
+fs::path state_file(const fs::path& run, int number, const std::string& at) {
+  return run / "versions" / fmt::format("state-{}{}{}.json", number, at.empty() ? "" : "-", at);
+}
 
 // Decisions go on meanwhile: who asked for the swap waits for the disk, or the thread behind the barrier.
 Result<void> put(const fs::path& file, const std::string& text) {
@@ -61,13 +63,13 @@ Result<PolicyText> kept_text(const fs::path& run, const std::string& hash) {
   }
 }
 
-Result<void> keep_state(const fs::path& run, int number, const std::string& snapshot) {
-  return put(state_file(run, number), snapshot);
+Result<void> keep_state(const fs::path& run, int number, const std::string& at, const std::string& snapshot) {
+  return put(state_file(run, number, at), snapshot);
 }
 
 void keep_state(const fs::path& run, StateThen& state) {
   if (state.on_disk) return;
-  if (const auto kept = keep_state(run, state.version, write(*state.snapshot))) {
+  if (const auto kept = keep_state(run, state.version, state.at, write(*state.snapshot))) {
     state.on_disk = true;
   } else {
     state.problem = kept.error().what;
@@ -83,8 +85,8 @@ std::vector<std::shared_ptr<StateThen>> unkept(const std::vector<Replaced>& repl
   return states;
 }
 
-Result<std::string> kept_state(const fs::path& run, int number) {
-  return get(state_file(run, number), fmt::format("The state as of version {}", number));
+Result<std::string> kept_state(const fs::path& run, int number, const std::string& at) {
+  return get(state_file(run, number, at), fmt::format("The state as of version {}", number));
 }
 
 }  // namespace allot::engine

@@ -101,6 +101,13 @@ TEST_CASE("nothing is kept that no handler reads") {
   loop.fact = lang::Fact::Loop;
   loop.arguments = {{lang::ReadArgument::Kind::Integer, "", 2}};
   CHECK(StatisticsPlan::of(reading({loop}), {}).observations);
+  // Of groups that are trained on once more two points ask.
+  for (const lang::Point point : {lang::Point::Finish, lang::Point::Update, lang::Point::Replay, lang::Point::Shape}) {
+    lang::Program asking = reading({loop});
+    asking.handlers.back().point = point;
+    const bool of_replayed = point == lang::Point::Replay || point == lang::Point::Shape;
+    CHECK(StatisticsPlan::of(asking, {}).replayed_observations == of_replayed);
+  }
   lang::ReadKey current = pairwise(lang::Fact::PairwiseMean, "edit_distance", 0, "padded");
   current.arguments[1] = {lang::ReadArgument::Kind::CurrentTurn, "", 0};
   CHECK(StatisticsPlan::of(reading({current}), {}).longest_edit_prefix == std::numeric_limits<int>::max());

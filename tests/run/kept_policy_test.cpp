@@ -36,7 +36,7 @@ std::vector<allot::engine::PolicyText> run_under(const std::filesystem::path& ru
   const allot::engine::Beat beat{allot::engine::host_name(), allot::engine::Beat::nobody, 1, (*policy)->program().hash, number};
   REQUIRE(allot::engine::replace_file(files.alive(), allot::engine::to_text(beat)));
   REQUIRE(allot::engine::keep_text(arm, policy->get()));
-  REQUIRE(allot::engine::keep_state(arm, 0, "a state, which is no policy"));
+  REQUIRE(allot::engine::keep_state(arm, 0, "start", "a state, which is no policy"));
   return kept_policies(run);
 }
 
