@@ -2,7 +2,8 @@
 //
 // A decision never waits long: where the engine cannot be reached in time, turn() and ended() order nothing (go on,
 // stop nobody), which is counted; what was reported is kept and told later, once. What cannot be had without an engine
-// (begin_iteration, end_iteration, shape, save_state, swap, …) waits longer and then is an error.
+// (begin_iteration, end_iteration, shape, save_state, swap, …) waits longer and then is an error. Threads that share a
+// client wait for each other: what waits longer is asked through a client of its own where others decide meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -101,12 +102,13 @@ class Client final : public engine::Engine {
 
   // The loss of the policy of this iteration, made in this process; it is asked while this client lives. Throws
   // Unanswered. Each ask() tells the engine what came of it, which like turn() takes no longer than `timeout` and is
-  // made up for later; it throws Unanswered where the iteration is over.
+  // made up for later; it throws Unanswered where the iteration is over, or was begun anew.
   std::shared_ptr<const engine::TokenLoss> token_loss() override;
 
-  // Waits for what comes of it, while other calls of this client go on. Throws Unanswered: what the engine has taken it
-  // carries out all the same, and what() says where its outcome can be asked for. A text takes along what it names, as
-  // that is found here. A policy that is loaded already is refused.
+  // Waits for what comes of it, `patience` in all, while other calls of this client go on. Throws Unanswered: what the
+  // engine has taken it carries out all the same, and what() says where its outcome can be asked for, or, where no
+  // ticket came, that it may be carried out. A text takes along what it names, as that is found here. A policy that is
+  // loaded already is refused.
   engine::SwapReport swap(const engine::SwapRequest& request) override;
   engine::SwapReport swap_outcome(int ticket) const override;
   // A place is taken when the request comes: whoever went with one would hold up all that came before.
@@ -137,7 +139,10 @@ class Client final : public engine::Engine {
   engine::Orders only_stop(engine::RolloutRef rollout);
   // With the lock held.
   std::optional<Answer> decide(Ask ask, const Put& put);
-  Result<Answer> obtain(Ask ask, const Put& put) const;
+  std::optional<Answer> settle(std::optional<Answer> answer);  // with the default, where there is none
+  Result<Answer> obtain(Ask ask, const Put& put) const { return obtain(ask, put, Line::Seconds(settings_.patience)); }
+  Result<Answer> obtain(Ask ask, const Put& put, Line::Seconds wait) const;
+  Error unanswered(Ask ask, Error error) const;
   bool has_room();  // for another report
   void give_up_lost();
   void take_default();
@@ -147,8 +152,8 @@ class Client final : public engine::Engine {
   Result<Answer> demand(Ask ask, const Put& put) const;
   static Answer answered(Result<Answer> answer);  // throws Unanswered
   About about() const;
-  std::optional<engine::SwapReport> outcome(int ticket, std::int64_t restarts) const;
-  void tell(std::int64_t iteration, const engine::LossTally& tally);
+  std::optional<engine::SwapReport> outcome(int ticket, std::int64_t restarts, Line::Clock::time_point until) const;
+  void tell(const std::string& loss, std::int64_t iteration, const engine::LossTally& tally);
 
   ClientSettings settings_;
   // To look is to speak over the line, so all of it changes.
@@ -163,6 +168,7 @@ class Client final : public engine::Engine {
   mutable bool restart_untold_ = false;
   mutable ClientCounts counts_;
   std::shared_ptr<const engine::TokenLoss> loss_;  // the last, whose policy may be that of the next
+  std::string loss_number_;                        // of it, at the server
   bool warned_ = false;
   bool closed_ = false;
   bool leaves_ = false;  // closed below a call, which is to leave

@@ -24,19 +24,27 @@ Result<Answer> Client::demand(Ask ask, const Put& put) const {
   return alone([&] { return obtain(ask, put); });
 }
 
-Result<Answer> Client::obtain(Ask ask, const Put& put) const {
+// A swap that is asked for twice makes two versions.
+Error Client::unanswered(Ask ask, Error error) const {
+  if (ask == Ask::Swap && line_.unanswered()) {
+    error.help += "; the swap may be carried out all the same: look at active_version before you ask for it again";
+  }
+  return error;
+}
+
+Result<Answer> Client::obtain(Ask ask, const Put& put, Seconds wait) const {
   if (std::exchange(restart_untold_, false)) return restarted();
   const std::int64_t restarts = counts_.restarts;
   ++counts_.calls;
-  auto answer = line_.ask(ask, put, Seconds(settings_.patience), false);
+  auto answer = line_.ask(ask, put, wait, false);
   if (counts_.restarts != restarts) {
     restart_untold_ = false;
-    return restarted();
+    return unanswered(ask, restarted());
   }
   if (!answer) {
     if (line_.refused()) return *line_.refused();
-    return Error{fmt::format("The engine cannot be reached: {}.", line_.problem()),
-                 "start it with `allot serve` or Engine.serve(), and look at its messages"};
+    return unanswered(ask, {fmt::format("The engine cannot be reached: {}.", line_.problem()),
+                            "start it with `allot serve` or Engine.serve(), and look at its messages"});
   }
   if (answer->error) return *answer->error;
   return *std::move(answer);

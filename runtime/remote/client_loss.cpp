@@ -25,11 +25,6 @@ bool has_policy(const TokenLoss& loss, const LossParts& parts) {
   return loss.policy()->program().hash == parts.hash && loss.policy()->given() == parts.parameters;
 }
 
-bool is_made_of(const TokenLoss& loss, const LossParts& parts) {
-  return has_policy(loss, parts) && loss.handler() == parts.handler && loss.iteration() == parts.iteration &&
-         loss.epoch() == parts.epoch && loss.states() == parts.states;
-}
-
 // With machine code before its first answer: a thread that compiled on would be missing in the child of a fork.
 Result<std::shared_ptr<const Policy>> load(const engine::PolicyText& text, const LossParts& parts, bool native) {
   const auto policy = engine::load_policy(text, parts.parameters);
@@ -71,34 +66,39 @@ Result<std::shared_ptr<const TokenLoss>> make(const LossParts& parts, std::share
 // Made without the lock: other threads report meanwhile.
 std::shared_ptr<const TokenLoss> Client::token_loss() {
   std::shared_ptr<const TokenLoss> last;
+  std::string last_number;
   const Answer answer = answered(alone([&] {
     last = loss_;
+    last_number = loss_number_;
     const std::string known = last ? last->policy()->program().hash : "";
     return obtain(Ask::Loss, [&](JsonText& text) { text.member("policy", known); });
   }));
   if (!answer.loss) return nullptr;
   const LossParts& parts = *answer.loss;
-  if (last && is_made_of(*last, parts)) return last;
+  if (last && last_number == parts.number) return last;
   auto policy = policy_of(parts, last.get(), settings_.native);
   if (!policy) throw Unanswered(policy.error().text());
-  const auto heard = [this, iteration = parts.iteration](const LossTally& tally) { tell(iteration, tally); };
+  const auto heard = [this, number = parts.number, iteration = parts.iteration](const LossTally& tally) {
+    tell(number, iteration, tally);
+  };
   auto loss = make(parts, *std::move(policy), heard);
   if (!loss) throw Unanswered(loss.error().text());
   const auto kept = alone([&]() -> Result<void> {
     loss_ = *loss;
+    loss_number_ = parts.number;
     return {};
   });
   if (!kept) throw Unanswered(kept.error().text());
   return *std::move(loss);
 }
 
-void Client::tell(std::int64_t iteration, const LossTally& tally) {
+void Client::tell(const std::string& loss, std::int64_t iteration, const LossTally& tally) {
   const auto told = alone([&]() -> Result<void> {
     if (!has_room()) {
       ++counts_.lost;
       return {};
     }
-    const auto answer = decide(Ask::Tally, [&](JsonText& text) { put_request(text, iteration, tally); });
+    const auto answer = decide(Ask::Tally, [&](JsonText& text) { put_request(text, loss, iteration, tally); });
     if (answer && answer->error) return *answer->error;
     return {};
   });

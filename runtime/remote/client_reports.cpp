@@ -33,7 +33,10 @@ void Client::take_default() {
 
 std::optional<Answer> Client::decide(Ask ask, const Put& put) {
   ++counts_.calls;
-  auto answer = line_.ask(ask, put, Seconds(settings_.timeout), true);
+  return settle(line_.ask(ask, put, Seconds(settings_.timeout), true));
+}
+
+std::optional<Answer> Client::settle(std::optional<Answer> answer) {
   if (!answer) {
     take_default();
   } else if (!to_end_.empty()) {
@@ -98,12 +101,29 @@ Result<Orders> Client::ended(RolloutRef rollout, const Ending& ending) {
 
 Result<Orders> Client::drive(const std::vector<RolloutRef>& rollouts) {
   return alone([&]() -> Result<Orders> {
-    line_.meet(Seconds(settings_.timeout));  // who is there now has started these: they end with no other
-    for (const RolloutRef& rollout : rollouts) {
-      driven_.insert({rollout.group, rollout.sample});
-      void_.erase({rollout.group, rollout.sample});
+    std::int64_t restarts = counts_.restarts;
+    // Who is there now has started these: they end with no other.
+    const auto claim = [&] {
+      const bool anew = std::exchange(restarts, counts_.restarts) != counts_.restarts;
+      for (const RolloutRef& rollout : rollouts) {
+        driven_.insert({rollout.group, rollout.sample});
+        void_.erase({rollout.group, rollout.sample});
+        if (anew) std::erase(mail_.stop, rollout);  // that is for the one of the engine that is gone
+      }
+    };
+    const auto ask = [&] {
+      const Put put = [&](JsonText& text) { put_rollouts(text.key("rollouts"), rollouts); };
+      return line_.ask(Ask::Drive, put, Seconds(settings_.timeout), true);
+    };
+    line_.meet(Seconds(settings_.timeout));
+    claim();
+    ++counts_.calls;
+    auto answer = ask();
+    if (counts_.restarts != restarts) {  // another one is met only now
+      claim();
+      answer = ask();
     }
-    auto answer = decide(Ask::Drive, [&](JsonText& text) { put_rollouts(text.key("rollouts"), rollouts); });
+    answer = settle(std::move(answer));
     if (answer && answer->error) return *answer->error;
     return take_mail();
   });

@@ -222,6 +222,7 @@ std::optional<Answer> Line::ask(Ask ask, const std::function<void(engine::JsonTe
   const Clock::time_point until = Clock::now() + ticks(wait);
   const std::string before = engine_;
   const auto restarted = [&] { return !before.empty() && engine_ != before; };
+  unanswered_ = false;
   const auto put_last = [&]() -> std::optional<Error> {
     engine::JsonText text;
     begin_request(text, numbers_ + 1, seen_, ask);
@@ -252,6 +253,7 @@ std::optional<Answer> Line::ask(Ask ask, const std::function<void(engine::JsonTe
   answer_.reset();
   const auto end = [&] {
     awaited_ = 0;
+    unanswered_ = sent && !answer_;
     if (answer_ || keep || sent || queue_.empty() || queue_.back().number != number) return;
     queue_bytes_ -= queue_.back().frame.size();
     queue_.pop_back();

@@ -53,6 +53,8 @@ class Line {
   void begin_anew();
 
   bool reached() const { return socket_ && !stalled_; }
+  // What was asked last had no answer, and an engine may have it.
+  bool unanswered() const { return unanswered_; }
   std::size_t waiting() const { return queue_.size(); }
   std::size_t waiting_bytes() const { return queue_bytes_; }
   int descriptor() const { return socket_.number(); }               // −1: there is no connection
@@ -93,6 +95,7 @@ class Line {
   std::size_t queue_bytes_ = 0;
   std::uint64_t awaited_ = 0;
   std::optional<Answer> answer_;
+  bool unanswered_ = false;
   bool stalled_ = false;  // connected, but nothing comes
   bool absent_ = false;   // at the last try nobody listened
   Clock::time_point retry_at_{};

@@ -11,7 +11,8 @@ using engine::JsonText;
 using Json = nlohmann::ordered_json;
 
 void put_loss(JsonText& text, const LossParts& parts) {
-  text.begin_object().member("policy", parts.hash).member("parameters", parts.parameters);
+  text.begin_object().member("number", parts.number);
+  text.member("policy", parts.hash).member("parameters", parts.parameters);
   if (!parts.text.empty()) text.member("text", parts.text);
   text.member("h", parts.handler).member("it", parts.iteration).member("epoch", parts.epoch);
   engine::put_cells(text.key("states"), parts.states);
@@ -20,6 +21,7 @@ void put_loss(JsonText& text, const LossParts& parts) {
 
 LossParts read_loss(const Json& json) {
   LossParts parts;
+  parts.number = json.at("number").get<std::string>();
   parts.hash = json.at("policy").get<std::string>();
   parts.parameters = json.at("parameters").get<std::map<std::string, std::string>>();
   parts.text = json.value("text", "");

@@ -15,6 +15,7 @@ namespace allot::remote {
 
 // All that makes an engine::TokenLoss.
 struct LossParts {
+  std::string number;                             // of this loss; another one has another, at any engine
   std::string hash;                               // of the policy
   std::map<std::string, std::string> parameters;  // that were given for it
   std::string text;                               // engine::pack(); empty where the client has it

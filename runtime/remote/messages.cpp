@@ -125,8 +125,8 @@ void put_request(JsonText& text, const engine::SwapRequest& request) {
   text.member("request", engine::to_text(request));
 }
 
-void put_request(JsonText& text, std::int64_t iteration, const engine::LossTally& tally) {
-  text.member("it", iteration);
+void put_request(JsonText& text, const std::string& loss, std::int64_t iteration, const engine::LossTally& tally) {
+  text.member("loss", loss).member("it", iteration);
   put_tally(text, tally);
 }
 
@@ -196,6 +196,7 @@ Request read_request(std::string_view text) {
       request.known_policy = json.at("policy").get<std::string>();
       break;
     case Ask::Tally:
+      request.loss = json.at("loss").get<std::string>();
       request.iteration = whole(json.at("it"));
       request.tally = read_tally(json);
       break;

@@ -1,7 +1,7 @@
 // What client and server say to each other, as JSON. Events are written and read as in the journal
 // (engine/event_log.h).
 //
-//   greeting  {"allot":2,"client":ID,"seen":M}        answered by {"allot":2,"engine":ID,"last":N}, or by an error
+//   greeting  {"allot":3,"client":ID,"seen":M}        answered by {"allot":3,"engine":ID,"last":N}, or by an error
 //   request   {"q":N,"seen":M,"call":"events",…}      N counts the requests of a client
 //   answer    {"m":M,"q":N,"orders":{…},…}            M counts what was sent to a client
 //   orders    {"m":M,"orders":{…}}                    unasked, since somebody else's event led to them
@@ -29,7 +29,7 @@
 
 namespace allot::remote {
 
-constexpr int protocol = 2;
+constexpr int protocol = 3;
 
 enum class Ask {
   Seen,
@@ -64,6 +64,7 @@ struct Request {
   engine::SwapRequest swap;                  // Swap
   int ticket = 0;                            // Outcome
   std::string known_policy;                  // Loss: hash of the one that the client has; may be empty
+  std::string loss;                          // Tally: LossParts::number
   engine::LossTally tally;                   // Tally
 };
 
@@ -119,6 +120,8 @@ std::string to_text(const Answer& answer);
 void begin_request(engine::JsonText& text, std::uint64_t number, std::uint64_t seen, Ask ask);
 // Of the calls Swap and Tally.
 void put_request(engine::JsonText& text, const engine::SwapRequest& request);
-void put_request(engine::JsonText& text, std::int64_t iteration, const engine::LossTally& tally);
+// `loss`: its number.
+void put_request(engine::JsonText& text, const std::string& loss, std::int64_t iteration,
+                 const engine::LossTally& tally);
 
 }  // namespace allot::remote

@@ -235,16 +235,21 @@ class Server::Loop {
       full_.push_back(&peer);
   }
 
-  // A client would take one that is too long for the end of the stream, and for that again each time.
+  // A client would take one that is too long for the end of the stream, and for that again each time. Nobody asks for
+  // its orders again: they go along where they fit.
   std::string text_of(const Answer& answer) const {
     std::string text = to_text(answer);
     if (text.size() <= settings_.longest_answer || answer.number == 0) return text;
     Answer instead;
     instead.serial = answer.serial;
     instead.number = answer.number;
+    instead.orders = answer.orders;
     instead.error = Error{fmt::format("The engine's answer takes {} bytes, and at most {} travel over the socket.",
                                       text.size(), settings_.longest_answer),
                           "ask in the process that holds the engine"};
+    text = to_text(instead);
+    if (text.size() <= settings_.longest_answer) return text;
+    instead.orders = {};
     return to_text(instead);
   }
 

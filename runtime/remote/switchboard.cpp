@@ -113,10 +113,23 @@ About Switchboard::about() const {
           engine_.seconds_spent()};
 }
 
+// An iteration that is begun anew, after the engine went back, has the number of the first but another loss.
+const std::shared_ptr<const engine::TokenLoss>& Switchboard::current_loss() {
+  if (auto loss = engine_.token_loss(); loss != loss_) {
+    loss_ = std::move(loss);
+    ++losses_;
+  }
+  return loss_;
+}
+
+std::string Switchboard::loss_number() const {
+  return fmt::format("{}-{}", id_, losses_);
+}
+
 // The text goes along only where the client has another one: an iteration asks for its loss anew, and mostly its state
 // alone has changed.
 Result<std::optional<LossParts>> Switchboard::loss_parts(const std::string& known_policy) {
-  const auto loss = engine_.token_loss();
+  const auto& loss = current_loss();
   if (!loss) return std::optional<LossParts>();
   const engine::Policy& policy = *loss->policy();
   if (!policy.origin()) {
@@ -124,6 +137,7 @@ Result<std::optional<LossParts>> Switchboard::loss_parts(const std::string& know
                  "ask token_loss() in the process that holds the engine"};
   }
   LossParts parts;
+  parts.number = loss_number();
   parts.hash = policy.program().hash;
   parts.parameters = policy.given();
   if (parts.hash != known_policy) parts.text = engine::pack(policy.origin()->text);
@@ -136,10 +150,10 @@ Result<std::optional<LossParts>> Switchboard::loss_parts(const std::string& know
 
 // Into the tally of the engine's own loss, which the barrier reads.
 Result<void> Switchboard::add_tally(const Request& request) {
-  const auto loss = engine_.token_loss();
-  if (loss && loss->iteration() == request.iteration && loss->add(request.tally)) return {};
-  return Error{fmt::format("The loss of {} tokens was asked after iteration {} had ended, or of an engine that was "
-                           "restarted: no journal tells of them.",
+  const auto& loss = current_loss();
+  if (loss && request.loss == loss_number() && loss->add(request.tally)) return {};
+  return Error{fmt::format("The loss of {} tokens was asked after iteration {} had ended or begun anew, or of an "
+                           "engine that was restarted: no journal tells of them.",
                            request.tally.asked, request.iteration),
                "ask token_loss() in every iteration, and end it when every process has taken its step"};
 }

@@ -5,14 +5,17 @@
 // leader, who began the iteration; so is whatever nobody drives yet.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/remote/messages.h"
+#include "runtime/remote/socket.h"
 #include "runtime/remote/swap_workers.h"
 
 namespace allot::remote {
@@ -46,6 +49,9 @@ class Switchboard {
   Result<void> begin(int client, const Request& request);
   Result<void> restore(const std::string& state);
   About about() const;
+  // What the engine has now, numbered: loss_ and loss_number().
+  const std::shared_ptr<const engine::TokenLoss>& current_loss();
+  std::string loss_number() const;
   Result<std::optional<LossParts>> loss_parts(const std::string& known_policy);
   Result<void> add_tally(const Request& request);
   template <typename T, typename Use>
@@ -59,6 +65,9 @@ class Switchboard {
   int first_group_ = std::numeric_limits<int>::max();  // that was started here
   std::map<Key, Driven> running_;
   std::map<int, engine::Orders> mail_;
+  const std::string id_ = fresh_id();
+  std::shared_ptr<const engine::TokenLoss> loss_;  // kept, so that no other one has its address
+  std::uint64_t losses_ = 0;
 };
 
 }  // namespace allot::remote

@@ -1,7 +1,8 @@
 """The rectangle that TRL gets, from a real GRPOTrainer: stubs, refills, subsets, and rollouts that break."""
 
 import unittest
-from dataclasses import replace
+from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import torch
 
@@ -102,6 +103,17 @@ class Rows(unittest.TestCase):
         driver = driver_of(file, slots=1, rounds=1, environment=Answering)
         self.rows(driver, ["door left 2"])
         self.assertEqual(driver.decisions[0]["reason"], "2 alike")
+
+    def test_an_answer_of_a_class_from_before_has_no_answer(self):
+        class Before(Corridor):
+            def act(self, text):
+                said = asdict(super().act(text))
+                del said["answer"]
+                return SimpleNamespace(**said)
+
+        rows, as_ever = (self.rows(driver_of(slots=1, environment=environment), ["door left 2"])
+                         for environment in (Before, Corridor))
+        self.assertEqual(rows["completion_ids"], as_ever["completion_ids"])
 
     def test_a_refilled_slot_carries_the_prompt_it_was_refilled_with(self):
         driver = driver_of(DYNAMIC, slots=2, pool=["door right 3"], rounds=2,

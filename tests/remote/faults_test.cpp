@@ -3,8 +3,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 #include <random>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -14,6 +19,7 @@
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
 #include "tests/remote/calling.h"
+#include "tests/remote/impostor.h"
 #include "tests/remote/worker_process.h"
 
 using namespace allot;
@@ -156,6 +162,27 @@ TEST_CASE("a worker that was idle while the engine was restarted drives what the
   CHECK(worker->counts().defaults == 0);
   play(2);
   CHECK(must(leader->end_iteration()).metrics.at("rollouts/completed") == 8);
+}
+
+TEST_CASE("what is driven belongs to the engine that is met on the way, and is not stopped for the one before") {
+  const Folder folder;
+  const auto answers = [gone = false](std::string_view text, int) mutable -> std::optional<std::string> {
+    const Request request = read_request(text);
+    if (request.ask == Ask::Drive && !std::exchange(gone, true)) return std::nullopt;  // before it answers
+    Answer answer;
+    answer.serial = answer.number = request.number;
+    return to_text(answer);
+  };
+  const remote::test::Impostor engines(folder.path(), answers, std::nullopt, true);
+  const auto client = client_of(folder.path());
+  for (const int sample : {0, 1}) must(client->turn({0, sample}, look()));
+  CHECK(must(client->drive({{0, 0}})).stop == std::vector<RolloutRef>{{0, 1}});  // was the other's alone
+  CHECK(client->counts().restarts == 1);
+  CHECK(client->counts().calls == 3);
+  CHECK(client->counts().defaults == 0);
+  CHECK(orders_nothing(must(client->turn({0, 0}, look()))));
+  CHECK(client->counts().lost == 0);
+  CHECK(must(client->turn({0, 1}, look())).stop == std::vector<RolloutRef>{{0, 1}});
 }
 
 TEST_CASE("reports that do not fit into memory end their rollout, when the engine can be told") {

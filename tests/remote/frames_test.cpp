@@ -53,7 +53,7 @@ engine::LossTally some_tally() {
 std::string tally_request(const engine::LossTally& tally) {
   JsonText text;
   begin_request(text, 3, 2, Ask::Tally);
-  put_request(text, 7, tally);
+  put_request(text, "1-2", 7, tally);
   return text.end_object().take();
 }
 
@@ -126,6 +126,7 @@ TEST_CASE("tallies and requests for swaps are read as they were written") {
   const Request told = read_request(tally_request(some_tally()));
   CHECK(told.ask == Ask::Tally);
   CHECK(told.iteration == 7);
+  CHECK(told.loss == "1-2");
   CHECK(told.tally.handler == 1);
   CHECK(told.tally.asked == 9);
   CHECK(told.tally.rules == std::vector<std::int64_t>{4, 0, 2});
@@ -185,7 +186,7 @@ TEST_CASE("answers are read as they were written") {
   answer.swap->canary = 0.1;
   answer.swap->back = engine::StateOf::Now;
   const engine::StateCells states{{lang::Cell::of(1.0 / 3)}, {lang::Cell::undefined()}};
-  answer.loss = LossParts{"h", {{"least", "0.5"}}, "text", 2, 7, 3, states};
+  answer.loss = LossParts{"1-2", "h", {{"least", "0.5"}}, "text", 2, 7, 3, states};
   answer.prompts = {"x"};
   answer.state = "s";
   answer.error = Error{"what", "help"};
@@ -198,6 +199,7 @@ TEST_CASE("answers are read as they were written") {
   CHECK(again.about->active.parameters == answer.about->active.parameters);
   CHECK((again.swap->outcome == engine::SwapOutcome::Canary && again.swap->canary == 0.1));
   CHECK(again.swap->back == engine::StateOf::Now);
+  CHECK(again.loss->number == "1-2");
   CHECK(again.loss->states == answer.loss->states);
   CHECK((again.loss->handler == 2 && again.loss->iteration == 7 && again.loss->epoch == 3));
 }

@@ -26,15 +26,18 @@
 namespace allot::remote::test {
 
 // Greets everybody, one after the other, and has `answer` answer the n-th request of a connection that it is sent, from
-// 0; none: it closes the connection. Whom it refuses it tells so.
+// 0; none: it closes the connection. Whom it refuses it tells so. Where it is `replaced`, another engine greets over
+// each connection.
 class Impostor {
  public:
   using Answers = std::function<std::optional<std::string>(std::string_view request, int n)>;
 
-  Impostor(const std::filesystem::path& where, Answers answers, std::optional<Error> refused = std::nullopt)
+  Impostor(const std::filesystem::path& where, Answers answers, std::optional<Error> refused = std::nullopt,
+           bool replaced = false)
       : listener_(calling::must(listen_at(socket_of(where)))),
         answers_(std::move(answers)),
         refused_(std::move(refused)),
+        replaced_(replaced),
         thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
   int connections() const { return connections_; }
@@ -73,7 +76,8 @@ class Impostor {
       while (const auto text = in.next()) {
         if (!greeted) {
           greeted = true;
-          say(socket, to_text(Welcome{"impostor", 0, refused_}));
+          const std::string name = replaced_ ? "impostor" + std::to_string(connections_) : "impostor";
+          say(socket, to_text(Welcome{name, 0, refused_}));
           continue;
         }
         const auto answer = answers_(*text, n++);
@@ -86,6 +90,7 @@ class Impostor {
   Listener listener_;
   Answers answers_;
   std::optional<Error> refused_;
+  bool replaced_;
   std::atomic<int> connections_ = 0;
   std::jthread thread_;  // last: it uses the others
 };

@@ -209,3 +209,32 @@ TEST_CASE("what is asked too late is told, and an engine that is away keeps nobo
   client->close();
   CHECK_THROWS_AS(second->ask(tokens.view()), Unanswered);
 }
+
+// An iteration that is begun anew has the number of the first, and may have another policy.
+TEST_CASE("what was asked of a loss from before the engine went back is told, and not counted") {
+  const Folder folder;
+  const auto own = engine_of(scaled, with_losses());
+  const auto server = must(Server::open(*own, folder.path()));
+  const auto leader = client_of(folder.path()), worker = client_of(folder.path());
+  const Tokens tokens({1, -2, 0});
+  const std::string start = leader->save_state();
+  must(leader->begin_iteration(0, prompts(2)));
+  const auto before = worker->token_loss();
+  REQUIRE(before != nullptr);
+  const TokenLosses first = before->ask(tokens.view());
+  REQUIRE(leader->restore(start));
+  const bool swaps = GENERATE(false, true);
+  if (swaps) {
+    engine::SwapRequest request = engine::swapping::request_of(scaled);
+    request.parameters = {{"cut", "0.75"}};
+    REQUIRE(leader->swap(request).outcome == engine::SwapOutcome::Active);
+  }
+  Driver driver(*leader, course);
+  driver.generate(0, prompts(2));
+  CHECK_THROWS_WITH(before->ask(tokens.view()), Catch::Contains("begun anew"));
+  const auto after = worker->token_loss();
+  REQUIRE(after != nullptr);
+  CHECK(after != before);
+  CHECK(same(after->ask(tokens.view()), first));  // their ratios lie below both cuts
+  CHECK(must(leader->end_iteration()).metrics.at("loss/tokens") == 3);  // of one ask
+}

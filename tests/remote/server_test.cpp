@@ -199,8 +199,8 @@ TEST_CASE("what no client sends ends its connection, is counted, and disturbs no
       "GET / HTTP/1.1\r\n\r\n",
       frame("nonsense"),
       frame("{}"),
-      frame(R"({"allot":2,"client":"","seen":0})"),
-      frame(R"({"allot":2,"client":"x","seen":-1})"),
+      frame(R"({"allot":3,"client":"","seen":0})"),
+      frame(R"({"allot":3,"client":"x","seen":-1})"),
       frame(std::string(4000, '[')),
       frame(to_text(Greeting{protocol, "y", 0})) + frame(R"({"q":1,"call":"events","kinds":"t","g":[1e300]})"),
       frame(to_text(Greeting{protocol, "z", 0})) + frame(std::string(1 << 20, '['))};

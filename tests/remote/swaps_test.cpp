@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "tests/folder.h"
 #include "tests/remote/calling.h"
 #include "tests/remote/forwarding.h"
+#include "tests/remote/impostor.h"
 #include "tests/remote/stranger.h"
 
 using namespace allot;
@@ -33,6 +35,7 @@ using engine::swapping::engine_of;
 using engine::swapping::gate;
 using engine::swapping::request_of;
 using namespace remote::test::calling;
+using remote::test::Impostor;
 using remote::test::Stranger;
 
 namespace {
@@ -136,6 +139,23 @@ std::string outcome_call(std::uint64_t number, int ticket) {
   engine::JsonText text;
   begin_request(text, number, 0, Ask::Outcome);
   return frame(text.member("ticket", ticket).end_object().take());
+}
+
+// Takes a swap, which is number 7, after so long, or does not answer; and never tells what came of it. It says
+// something else instead, or closes the connection.
+Impostor::Answers never_telling(bool takes, double after, bool closes) {
+  return [=](std::string_view text, int) -> std::optional<std::string> {
+    const Request request = read_request(text);
+    if (takes && request.ask == Ask::Swap) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(after));
+      Answer answer;
+      answer.serial = answer.number = request.number;
+      answer.ticket = 7;
+      return to_text(answer);
+    }
+    if (closes) return std::nullopt;
+    return to_text(Answer());  // orders of nothing, unasked
+  };
 }
 
 Answer heard(Stranger& stranger) {
@@ -271,4 +291,25 @@ TEST_CASE("of swaps that come faster than they are prepared only so many are tak
   slow.let_go();
   REQUIRE(within(10, [&] { return own->swap_outcome(16).ticket == 16; }));
   CHECK(own->active_version() == 1);  // the last wins, with what all of them say
+}
+
+TEST_CASE("a swap whose answer does not come may be carried out, which is told; one that was not sent is not") {
+  const Folder folder;
+  const auto nowhere = client_of(folder.path() / "nowhere.sock", 0.1, 0.1);
+  CHECK_THROWS_WITH(nowhere->swap(request_of(gate(0.75))),
+                    Catch::Contains("cannot be reached") && !Catch::Contains("carried out"));
+  const Impostor engine(folder.path(), never_telling(false, 0, GENERATE(false, true)));
+  const auto client = client_of(folder.path(), 0.1, 0.3);
+  CHECK_THROWS_WITH(client->swap(request_of(gate(0.75))),
+                    Catch::Contains("may be carried out all the same: look at active_version"));
+}
+
+TEST_CASE("a swap that was taken names its ticket, whatever hides its outcome, and waits no longer than patience") {
+  const Folder folder;
+  const Impostor engine(folder.path(), never_telling(true, 0.7, GENERATE(false, true)));
+  const auto client = client_of(folder.path(), 0.1, 1);
+  const auto began = Clock::now();
+  CHECK_THROWS_WITH(client->swap(request_of(gate(0.75))), Catch::Contains("swap_outcome(7)"));
+  CHECK(seconds_since(began) >= 1);
+  CHECK(seconds_since(began) < 1.5);  // not 0.7 and then 1
 }

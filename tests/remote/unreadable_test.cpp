@@ -23,7 +23,9 @@
 #include "tests/engine/bench.h"
 #include "tests/folder.h"
 #include "tests/remote/calling.h"
+#include "tests/remote/forwarding.h"
 #include "tests/remote/impostor.h"
+#include "tests/remote/stranger.h"
 
 using namespace allot;
 using namespace allot::remote;
@@ -195,6 +197,41 @@ TEST_CASE("an answer that is too long for the socket is an error in its place") 
   CHECK(begun.error().what.find("at most 1000 travel over the socket") != std::string::npos);
   CHECK(client->policy_name().empty());
   CHECK(server->counts().connections == 1);
+}
+
+TEST_CASE("orders beside an answer that is too long for the socket come with the error") {
+  class Wide final : public remote::test::Forwarding {
+   public:
+    using Forwarding::Forwarding;
+    Result<engine::Shaped> shape(const engine::MicroBatch&) override {
+      return engine::Shaped{std::vector<double>(1000, 0.5), {}, {}};
+    }
+  };
+  const Folder folder;
+  const auto engine = engine_of("", settings(1, 2));
+  Wide wide(*engine);
+  ServerSettings short_ones;
+  short_ones.longest_answer = 2000;  // 1000 numbers take more, the orders of one group less
+  const auto server = must(Server::open(wide, folder.path(), short_ones));
+  remote::test::Stranger client(folder.path());
+  client.greet("several events in one request");
+  const auto say = [&](std::uint64_t number, Ask ask, const auto& put) {
+    engine::JsonText text;
+    begin_request(text, number, 0, ask);
+    put(text);
+    client.say(frame(text.end_object().take()));
+    return read_answer(client.hear().value());
+  };
+  const std::vector<std::string> prompts = {"p0"};
+  CHECK_FALSE(say(1, Ask::Begin, [&](auto& text) { text.member("it", 0).member("prompts", prompts); }).error);
+  engine::EventLog log;
+  for (const int sample : {0, 1}) log.ended({0, sample}, scored(sample), std::nullopt);
+  log.shape({{{0, 0}, {0, 1}}, {0.5, -0.5}, {}, {}});
+  const Answer answer = say(2, Ask::Events, [&](auto& text) { log.put(text); });
+  REQUIRE(answer.error);
+  CHECK(answer.error->what.find("at most 2000 travel over the socket") != std::string::npos);
+  CHECK(answer.orders.batch_closed);
+  CHECK(answer.orders.closed.size() == 1);
 }
 
 TEST_CASE("a client that is served on passes on that its engine does not answer") {

@@ -179,7 +179,7 @@ class Collector:
             self._end(rollout, "error")
             return
         rollout.actions.append(answer.action)
-        rollout.answer = answer.answer
+        rollout.answer = getattr(answer, "answer", "")  # a program may have a class of its own from before
         last = answer.done or len(rollout.actions) >= self.turn_limit
         self._carry_out(self.tell(
             "turn", rollout.group, rollout.sample, action=answer.action, observation=answer.observation,
