@@ -14,6 +14,7 @@ import unittest
 from program import ALLOT, SOURCE, allot, policy_file
 from swap_test import rollout
 
+PROTOCOL = 3
 DYNAMIC = str(SOURCE / "stdlib" / "dynamic_sampling.allot")
 
 
@@ -83,7 +84,7 @@ class Serve(unittest.TestCase):
         self.assertEqual((ready["policy"], ready["process"]), ("dynamic_sampling", process.pid))
         self.assertEqual(stat.S_IMODE(os.stat(ready["socket"]).st_mode), 0o600)
         client = Client(ready["socket"])
-        client.say(allot=2, client="by hand", seen=0)
+        client.say(allot=PROTOCOL, client="by hand", seen=0)
         self.assertEqual(client.hear()["last"], 0)
         self.assertEqual(self.play(client, 0, 0)["trained"], [0])
         self.assertIn("No iteration is under way", client.ask("end")["error"][0])
@@ -99,7 +100,7 @@ class Serve(unittest.TestCase):
         self.assertEqual((fresh.code, "--resume" in fresh.err), (2, True))
         process, ready = self.start(DYNAMIC, "--slots", "1", "--group-size", "2", "--resume")
         client = Client(ready["socket"])
-        client.say(allot=2, client="by hand", seen=0)
+        client.say(allot=PROTOCOL, client="by hand", seen=0)
         client.hear()
         self.assertEqual(self.play(client, 1, 1)["iteration"], 1)
         process.send_signal(signal.SIGINT)
@@ -244,7 +245,7 @@ class Serve(unittest.TestCase):
 
     def greet(self, ready):
         client = Client(ready["socket"])
-        client.say(allot=2, client="by hand", seen=0)
+        client.say(allot=PROTOCOL, client="by hand", seen=0)
         client.hear()
         return client
 
@@ -307,9 +308,9 @@ class Serve(unittest.TestCase):
         loss = client.ask("loss", policy="")["loss"]
         self.assertEqual((loss["policy"], loss["it"], "on loss of token" in loss["text"]), (ready["hash"], 0, True))
         self.assertNotIn("text", client.ask("loss", policy=ready["hash"])["loss"])
-        told = dict(it=0, h=loss["h"], asked=5, rules=[4], none=1, faults=0, fault="")
+        told = dict(loss=loss["number"], it=0, h=loss["h"], asked=5, rules=[4], none=1, faults=0, fault="")
         self.assertNotIn("error", client.ask("tally", **told))
-        self.assertIn("error", client.ask("tally", **told | {"it": 1}))
+        self.assertIn("error", client.ask("tally", **told | {"loss": "another"}))
 
 
 if __name__ == "__main__":
