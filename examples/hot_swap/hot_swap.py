@@ -63,7 +63,8 @@ def records(arm):
 
 def state_before(arm, version):
     """belief by prompt, as of the swap that replaced this version: [alpha, beta] pairs in the bits of their cells."""
-    snapshot = json.loads((arm / "versions" / f"state-{version}.json").read_text())
+    (kept,) = (arm / "versions").glob(f"state-{version}-*.json")  # named by the place in the journal too
+    snapshot = json.loads(kept.read_text())
     return {prompt: cells[0] for prompt, cells in snapshot["prompts"].items()}
 
 
