@@ -107,7 +107,11 @@ void Client::after_fork() const {
 void Client::use(Answer& answer) {
   for (const RolloutRef& rollout : answer.orders.stop) driven_.erase({rollout.group, rollout.sample});
   for (const engine::Start& start : answer.orders.start) {
-    for (int i = 0; i < start.count; ++i) void_.erase({start.group, start.first + i});
+    for (int i = 0; i < start.count; ++i) {
+      void_.erase({start.group, start.first + i});
+      // What is to stop had this number at an engine that is gone.
+      std::erase(mail_.stop, RolloutRef{start.group, start.first + i});
+    }
   }
   mail_.append(std::exchange(answer.orders, {}));
 }

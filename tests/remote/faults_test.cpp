@@ -164,6 +164,20 @@ TEST_CASE("a worker that was idle while the engine was restarted drives what the
   CHECK(must(leader->end_iteration()).metrics.at("rollouts/completed") == 8);
 }
 
+TEST_CASE("whoever leads is told to stop nothing that the new engine has just started") {
+  const Folder folder;
+  auto first = std::make_unique<Worker>(remote::test::served(folder.path() / "engine.sock"));
+  const auto leader = client_of(folder.path());
+  must(leader->begin_iteration(0, {"p0", "p1"}));
+  must(leader->drive({{0, 0}, {1, 3}}));
+  first->kill();
+  const Worker second = remote::test::served(folder.path() / "engine.sock");
+  CHECK_FALSE(leader->begin_iteration(0, {"p0", "p1"}));  // the run was restarted
+  const auto anew = must(leader->begin_iteration(0, {"p0", "p1"}));
+  CHECK(anew.start.size() == 2);  // groups 0 and 1, as before
+  CHECK(anew.stop.empty());
+}
+
 TEST_CASE("what is driven belongs to the engine that is met on the way, and is not stopped for the one before") {
   const Folder folder;
   const auto answers = [gone = false](std::string_view text, int) mutable -> std::optional<std::string> {
