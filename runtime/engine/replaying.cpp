@@ -25,7 +25,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Of a swap that changed who decides; what was refused, superseded or still waits changed nothing.
-bool took_place(const Json& swap) { return swap.at("outcome") == "active" || swap.at("outcome") == "canary"; }
+// One that is told again stands in the state of the resume.
+bool took_place(const Json& swap) {
+  return (swap.at("outcome") == "active" || swap.at("outcome") == "canary") && !swap.contains("again");
+}
 
 // What is compared: all but what tells of the host, of this build or of the file itself.
 bool is_compared(const Json& record) {

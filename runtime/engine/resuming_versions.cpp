@@ -5,6 +5,7 @@
 
 #include "runtime/engine/live_engine.h"
 #include "runtime/engine/policy_record.h"
+#include "runtime/engine/swap_record.h"
 #include "runtime/engine/versions_folder.h"
 
 namespace allot::engine {
@@ -78,6 +79,24 @@ void LiveEngine::go_on_waiting(int next_iteration) {
 }
 
 // The version that was active, whatever the run began with. `text`: all of the state, where no barrier wrote it.
+namespace {
+
+// A swap between two iterations is told with the one that follows, so of a process that was killed before its end nobody
+// has heard of it; the state stands on it all the same.
+SwapReport standing_swap(const Swaps& swaps, int iteration) {
+  SwapReport report;
+  report.outcome = SwapOutcome::Active;
+  report.iteration = iteration;
+  report.by = "swap";
+  if (!swaps.before.empty()) report.from = swaps.before.back().hash;
+  report.to = swaps.current->hash();
+  report.version = report.change = swaps.current->number;
+  report.parameters = swaps.current->policy->given();
+  return report;
+}
+
+}  // namespace
+
 Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_view text) {
   const std::string& hash = read.policy_hash;
   const SavedVersions& saved = read.versions;
@@ -122,6 +141,7 @@ Result<void> LiveEngine::restore_versions(const SnapshotHead& read, std::string_
   }
   if (!swaps_.current) return {};
   if (swapped) audit_.version(next_iteration, swaps_.current->number, policy_record_text(*swaps_.current->policy));
+  if (saved.since_barrier) audit_.append(swap_told_again(standing_swap(swaps_, next_iteration)));
   enter(swaps_.current);
   ledger_ = Ledger(policy_->program(), policy_->parameters(), settings_.tokens_per_turn, !settings_.shadow);
   store_ = StateStore(policy_->program());

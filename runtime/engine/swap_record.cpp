@@ -10,7 +10,9 @@
 
 namespace allot::engine {
 
-std::string swap_record(const SwapReport& report) {
+namespace {
+
+std::string swap_record(const SwapReport& report, bool again) {
   JsonText text;
   text.begin_object().member("k", "swap").member("it", report.iteration).member("ticket", report.ticket);
   text.member("by", report.by).member("outcome", name(report.outcome)).member("from", report.from).member("to", report.to);
@@ -23,9 +25,15 @@ std::string swap_record(const SwapReport& report) {
   text.member("now", report.now);
   if (report.canary > 0) text.member("canary", report.canary);
   if (report.back) text.member("back", *report.back == StateOf::Then ? "then" : "now");
+  if (again) text.member("again", true);
   text.member("seconds", report.seconds).end_object();
   return text.take();
 }
+
+}  // namespace
+
+std::string swap_record(const SwapReport& report) { return swap_record(report, false); }
+std::string swap_told_again(const SwapReport& report) { return swap_record(report, true); }
 
 std::string adopt_record(int iteration, int group, int from, int to, StatePlan::Carried state) {
   constexpr std::string_view words[] = {"kept", "migrated", "restarted"};

@@ -14,6 +14,8 @@ namespace allot::engine {
 
 // {"k": "swap", …}: a request and its outcome.
 std::string swap_record(const SwapReport& report);
+// … of one that stands in the state from which a run goes on: "again" says so, and a replay does not make it anew.
+std::string swap_told_again(const SwapReport& report);
 // {"k": "adopt", …}: a group goes on under another version; the numbers are those of the versions.
 std::string adopt_record(int iteration, int group, int from, int to, StatePlan::Carried state);
 

@@ -183,3 +183,29 @@ TEST_CASE("a rollback that waits is refused where the run went back to before wh
   CHECK(engine->swap_outcome(accepted.ticket).outcome == SwapOutcome::Refused);
   CHECK(engine->policy_hash() == first);
 }
+
+TEST_CASE("a swap between two iterations is told once, also where the process ended before the iteration that follows") {
+  const Folder folder;
+  std::string state, hash;
+  {
+    auto engine = engine_of(with_beta, in_folder(folder));
+    Driver driver(*engine, by_digit);
+    driver.run(0, prompts(4));
+    const SwapReport report = engine->swap(request_of(with_beta + "# tighter\n"));
+    REQUIRE(report.outcome == SwapOutcome::Active);
+    hash = report.to;
+    state = engine->save_state();
+  }
+  auto engine = engine_of(with_beta, in_folder(folder));
+  go_back(*engine, state);
+  Driver driver(*engine, by_digit);
+  driver.run(1, prompts(4));
+  driver.run(2, prompts(4));
+  engine.reset();
+  int told = 0;
+  for (const auto& record : records(folder.path, "swap")) {
+    told += record.at("to") == hash && record.at("v") == 1 && record.at("it") == 1;
+  }
+  CHECK(told == 1);
+  plays_again(folder);
+}
